@@ -556,3 +556,21 @@ def test_cuts_beyond_where_anybody_is_are_told_of(cut: float, band: str) -> None
         ItemResponse.from_items({"b": [0.0]}, [cut], labels=["fail", "pass"])
     with pytest.raises(ValueError, match=r"such as cuts=\[0.0\]; got 0.3"):
         ItemResponse.from_items({"b": [0.0]}, 0.3)
+
+
+@pytest.mark.parametrize("missing", [np.nan, pd.NA, -1])
+def test_answers_are_read_by_name_and_blanks_are_missing(missing: Any) -> None:
+    X, *_ = answers(missing=0.2)
+    names = ["x", "y", "z", "w"]
+    frame = pd.DataFrame(X, columns=names).astype("Int64").mask(X < 0, missing)
+    model, plain = (ItemResponse("2PL", cuts=[0.0], max_iter=5) for _ in range(2))
+    model.fit(frame)
+    assert_array_equal(plain.fit(X).items_.slopes, model.items_.slopes)
+    assert (model.items_.names, model.feature_names_) == (tuple(names), names)
+    assert model.items_.to_table().index.tolist() == model.standard_errors_.to_table().index.tolist() == names
+    assert_array_equal(model.ability(frame[names[::-1]]), model.ability(X))
+    assert_array_equal(model.posterior(frame.astype(float) if missing is not pd.NA else frame), model.posterior(X))
+    with pytest.raises(ValueError, match="evidence has no column 'z'"):
+        model.ability(frame.drop(columns="z"))
+    with pytest.raises(TypeError, match="integer outcome codes"):
+        model.ability(X + 0.5)

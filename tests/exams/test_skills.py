@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,3 +160,19 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     again = seqclass.load(tmp_path / "model.seq")
     assert_array_equal(again.posterior(X), model.posterior(X))
     assert_array_equal(again.mastery(X), model.mastery(X))
+
+
+def test_a_frame_names_items_and_skills(tmp_path: Path) -> None:
+    items, skills = [f"q{j}" for j in range(len(Q))], ["a", "b", "c"]
+    frame = pd.DataFrame(np.asarray(Q), index=items, columns=skills)
+    model = SkillProfile.from_items(frame, guess=0.2, slip=0.1, target="b")
+    plain = SkillProfile.from_items(Q, guess=0.2, slip=0.1, target=1)
+    assert model.feature_names_ == items
+    X, _ = plain.sample(60, 0)
+    told = pd.DataFrame(X, columns=items).astype("Int64").mask(X == 0)
+    assert_array_equal(model.mastery(told[items[::-1]]), plain.mastery(np.where(X == 0, -1, X)))
+    learnt = SkillProfile(frame, target="b").fit(pd.DataFrame(X, columns=items)[items[::-1]])
+    assert learnt.feature_names_ == items
+    assert_array_equal(learnt.slip_, SkillProfile(Q, target=1).fit(X).slip_)
+    seqclass.persistence.save(learnt, tmp_path / "model.seq")
+    assert_array_equal(seqclass.load(tmp_path / "model.seq").mastery(X), learnt.mastery(X))

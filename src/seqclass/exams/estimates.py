@@ -20,7 +20,7 @@ from seqclass.bn import ClassMixture
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.exams._item_curves import TINY
-from seqclass.exams.items import ItemResponse
+from seqclass.exams.items import ItemResponse, answer_codes
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Policy, Solver
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
@@ -138,7 +138,7 @@ class ScorePlan(Readable, Stored):
         -------
         ScoreEstimates
         """
-        codes = np.asarray(self.classifier.agent_.model._check_evidence(_codes_of(evidence)))
+        codes = np.asarray(self.classifier.agent_.model._check_evidence(answer_codes(evidence, self._names)))
         return self._estimate(codes, [np.flatnonzero(row >= 0) for row in codes])
 
     def ask(self, answer: Callable[[str], Any]) -> ScoreEstimates:
@@ -170,7 +170,7 @@ class ScorePlan(Readable, Stored):
         """What the plan sees of rows, and the items that it asks, in order."""
         import pandas as pd
 
-        codes = _codes_of(X[self._names] if hasattr(X, "columns") else X)
+        codes = np.asarray(answer_codes(X, self._names, "X"))
         named = hasattr(self.classifier, "feature_names_in_")
         record = self.classifier.acquire(pd.DataFrame(codes, columns=self._names) if named else codes)
         asked: BoolArray = np.zeros(codes.shape, dtype=bool)
@@ -265,7 +265,7 @@ def estimate(
         raise ValueError("bank is missing: give the parameters of the items, or answers to learn them from.")
     if price is None and standard_error is None and max_items is None:
         raise ValueError("say when to stop: by the price of an item, a standard_error, or max_items.")
-    persons = None if answers is None else _codes_of(answers)
+    persons = None if answers is None else np.asarray(answer_codes(answers))
     if bank is None:
         assert persons is not None  # or there would be nothing at all
         size = np.maximum(persons.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
@@ -531,11 +531,6 @@ def _medians(share: FloatArray, value: FloatArray) -> FloatArray:
     share, value = np.take_along_axis(share, order, 1), np.take_along_axis(value, order, 1)
     below = share.cumsum(axis=1) - share / 2
     return np.array([np.interp(0.5, at, held) for at, held in zip(below, value)])
-
-
-def _codes_of(X: Any) -> IntArray:
-    values = np.asarray(X, dtype=np.float64)
-    return np.where(np.isnan(values), -1, values).astype(np.intp)
 
 
 def _indicators(codes: IntArray, width: int) -> FloatArray:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.frames import is_frame
 from seqclass._utils.stored import require, stored_numbers, stored_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
@@ -75,8 +78,8 @@ class Tested(LatentStateModel):
 
         Parameters
         ----------
-        X : array-like or scipy sparse of shape (n_rows, n_features)
-            Integer outcome codes, -1 where missing.
+        X : array-like, data frame or scipy sparse of shape (n_rows, n_features)
+            Integer outcome codes; -1, NaN or NA where missing. The columns of a data frame name the items.
         y : array-like of shape (n_rows,), optional
             Class labels, every class once at least. May be left out where the model itself says what the classes are.
         sample_weight : array-like of shape (n_rows,), optional
@@ -93,7 +96,8 @@ class Tested(LatentStateModel):
         ValueError
             If settings, codes or labels are wrong; the message names the parameter or the feature.
         """
-        named = self._class_labels()
+        named, known = self._class_labels(), self._item_names()
+        X, self.feature_names_ = _with_blanks(X, known, "X"), known or names_of(X)
         if y is not None:
             super().fit(X, y, sample_weight, n_outcomes=n_outcomes)
             return self
@@ -117,6 +121,13 @@ class Tested(LatentStateModel):
             )
         self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
 
+    def _item_names(self) -> list[str] | None:
+        """Names of the items, where the settings have them."""
+        return None
+
+    def _check_evidence(self, evidence: Any) -> Any:
+        return super()._check_evidence(_with_blanks(evidence, self.feature_names_, "evidence"))
+
     @abstractmethod
     def _class_labels(self) -> npt.NDArray[Any] | None:
         """Labels of the classes, where the settings say what these are."""
@@ -124,6 +135,37 @@ class Tested(LatentStateModel):
     @abstractmethod
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
         """Learn from checked answers, and numbers of classes if any."""
+
+
+def names_of(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame, unless these are numbers."""
+    named = is_frame(X) and not all(isinstance(name, Integral) for name in X.columns)
+    return list(map(str, X.columns)) if named else None
+
+
+def answer_codes(X: Any, names: Sequence[Any] | None = None, what: str = "answers") -> Codes:
+    """Answers as outcome codes, -1 where one is missing, of a data frame the columns of these names, if it has any."""
+    import pandas as pd
+
+    if sparse.issparse(X) or isinstance(X, np.ma.MaskedArray) or getattr(X, "dtype", np.dtype("O")).kind in "iub":
+        return X
+    own = None if names is None else names_of(X)
+    if own is not None and names is not None:
+        lacking = [name for name in map(str, names) if name not in own]
+        if lacking:
+            raise ValueError(f"{what} has no column {join_names(lacking)}: give the items their names, or no names.")
+        X = X.iloc[:, [own.index(str(name)) for name in names]]
+    values = pd.DataFrame(X).to_numpy(dtype=np.float64, na_value=np.nan)
+    known = np.isfinite(values)
+    if (np.isinf(values) | (known & (values % 1 != 0))).any():
+        raise TypeError(f"{what} must hold integer outcome codes, or nothing where one is missing; discretise it first")
+    return np.where(known, values, -1).astype(np.int64)
+
+
+def _with_blanks(X: Any, names: Sequence[Any] | None, what: str) -> Codes:
+    """Outcome codes of a data frame, or of numbers some of which are missing; others are as they are."""
+    missing = isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isnan(X).any()
+    return answer_codes(X, names, what) if is_frame(X) or missing else X
 
 
 def _dense(X: Codes) -> IntArray:
@@ -311,8 +353,8 @@ class ItemResponse(Tested):
 
         Parameters
         ----------
-        evidence : array-like of shape (n_rows, n_features)
-            Outcome codes, -1 where not acquired.
+        evidence : array-like or data frame of shape (n_rows, n_features)
+            Outcome codes; -1, NaN or NA where not acquired. Columns of a data frame are found by the items' names.
 
         Returns
         -------
@@ -447,9 +489,8 @@ class ItemResponse(Tested):
         rows = Answers(X, weight, kind, log_prior)
         self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, grid, *settings)
         errors = self._errors(rows, groups, grid) if self.standard_errors else None
-        items = _parameters(
-            of_items, [group.curves.to_reported(group.given)[0] for group in of_items], self.n_features_in_
-        )
+        found = [group.curves.to_reported(group.given)[0] for group in of_items]
+        items = _parameters(of_items, found, self.n_features_in_, names=self.feature_names_)
         grid, mass = self._grid(self._reach(items))
         if named is not None:
             joint = self._mass_by_band(grid, mass, named)
@@ -518,7 +559,7 @@ class ItemResponse(Tested):
     def _errors(self, rows: Answers, groups: list[Group], grid: FloatArray) -> ItemParameters:
         """Standard errors of the items, with the class beside them if it was learnt."""
         if not groups:
-            return _parameters([], [], self.n_features_in_, asymptotes=0.0)
+            return _parameters([], [], self.n_features_in_, 0.0, self.feature_names_)
         n_outcomes = max(group.curves.n_outcomes for group in groups)
         tables = tables_of(groups, [group.chances(grid) for group in groups], rows.X.shape[1], n_outcomes, len(grid))
         share = posterior_of(rows, tables)
@@ -535,7 +576,7 @@ class ItemResponse(Tested):
             variance = np.einsum("jrp,jpq,jrq->jr", by_free, covariance, by_free)
             values.append(np.sqrt(np.maximum(variance, 0.0)))
         count = sum(group.columns.max(initial=-1) < self.n_features_in_ for group in groups)
-        return _parameters(groups[:count], values[:count], self.n_features_in_, asymptotes=0.0)
+        return _parameters(groups[:count], values[:count], self.n_features_in_, 0.0, self.feature_names_)
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()
@@ -544,7 +585,13 @@ class ItemResponse(Tested):
         require(len(items) == self.n_features_in_, "items_ are of other features")
 
 
-def _parameters(groups: list[Group], values: list[FloatArray], n_items: int, asymptotes: float = 1.0) -> ItemParameters:
+def _parameters(
+    groups: list[Group],
+    values: list[FloatArray],
+    n_items: int,
+    asymptotes: float = 1.0,
+    names: Sequence[Any] | None = None,
+) -> ItemParameters:
     """What groups of items report, item by item."""
     n_cuts = max((group.curves.n_outcomes for group in groups), default=2) - 1
     slopes, intercepts = np.full((2, n_items, n_cuts), np.nan)
@@ -555,4 +602,6 @@ def _parameters(groups: list[Group], values: list[FloatArray], n_items: int, asy
         lower[group.columns], upper[group.columns] = own[:, -2], own[:, -1]
         for column in group.columns.tolist():
             kinds[column] = "nominal" if isinstance(group.curves, Nominal) else "graded"
-    return ItemParameters(tuple(kinds), slopes, intercepts, lower, upper)
+    return ItemParameters(
+        tuple(kinds), slopes, intercepts, lower, upper, None if names is None else tuple(map(str, names))
+    )

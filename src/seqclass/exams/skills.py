@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.frames import is_frame
 from seqclass._utils.stored import stored_array
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
@@ -26,7 +27,7 @@ from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
 from seqclass.bn._tables import state_posterior
 from seqclass.exams._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
-from seqclass.exams.items import Tested, check_class_labels
+from seqclass.exams.items import Tested, check_class_labels, names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,8 +63,9 @@ class SkillProfile(Tested):
 
     Parameters
     ----------
-    q_matrix : array-like of shape (n_items, n_skills)
-        1 where an item needs a skill, else 0. At most 10 skills, and 6 where the class is the profile.
+    q_matrix : array-like or data frame of shape (n_items, n_skills)
+        1 where an item needs a skill, else 0. At most 10 skills, and 6 where the class is the profile. The rows and
+        columns of a data frame name the items and the skills.
     kind : {"DINA", "DINO"}
         Whether an item needs all of its skills, or one of them.
     target : None, int or str
@@ -103,8 +105,8 @@ class SkillProfile(Tested):
         Iterations.
     converged_ : bool
         Whether they ended before ``max_iter``.
-    state_names_, feature_names_ : None
-        As in `ClassMixture`.
+    state_names_, feature_names_ : None, list or None
+        Names of the items, if they came with such.
     timings_ : dict
         Seconds taken by ``structure`` (none) and ``parameters``.
 
@@ -189,6 +191,7 @@ class SkillProfile(Tested):
         array([[0.31, 0.69]])
         """
         model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
+        model.feature_names_ = model._item_names()
         model.classes_ = np.unique(model._class_labels())
         met, of_class = model._items_met()
         n = len(met)
@@ -219,8 +222,8 @@ class SkillProfile(Tested):
 
         Parameters
         ----------
-        evidence : array-like of shape (n_rows, n_features)
-            Outcome codes, -1 where not acquired.
+        evidence : array-like or data frame of shape (n_rows, n_features)
+            Outcome codes; -1, NaN or NA where not acquired. Columns of a data frame are found by the items' names.
 
         Returns
         -------
@@ -257,12 +260,23 @@ class SkillProfile(Tested):
             none = np.flatnonzero(q.sum(axis=axis) == 0)
             if none.size:
                 raise ValueError(f"q_matrix: {what} {none[0]} {does}; leave it out.")
-        if self.skills is not None and (len(self.skills) != n_skills or len(set(self.skills)) != n_skills):
-            raise ValueError(f"skills must be {n_skills} different names, got {join_names(list(self.skills))}.")
+        names = self._skill_names()
+        if names and (len(names) != n_skills or len(set(names)) != n_skills):
+            raise ValueError(f"skills must be {n_skills} different names, got {join_names(names)}.")
         return q.astype(np.intp)
 
+    def _skill_names(self) -> list[str]:
+        return list(self.skills if self.skills is not None else names_of(self.q_matrix) or ())
+
+    def _item_names(self) -> list[str] | None:
+        return names_of(self.q_matrix.T) if is_frame(self.q_matrix) else None
+
+    def __getstate__(self) -> Any:
+        named = {"q_matrix": np.asarray(self.q_matrix), "skills": self._skill_names()}  # no data frame is stored
+        return super().__getstate__() | (named if is_frame(self.q_matrix) else {})
+
     def _target(self, n_skills: int) -> int | None:
-        names = [] if self.skills is None else list(self.skills)
+        names = self._skill_names()
         if self.target is None:
             return None
         if isinstance(self.target, str) and self.target in names:
@@ -341,7 +355,7 @@ class SkillProfile(Tested):
         self._set_states(of_class[order], within[order], tables[:, : int(self.n_outcomes_.max(initial=1)), order])
         self.profiles_, self.profile_prior_ = _profiles(int(np.log2(len(share))))[order], share[order]
         self.class_prior_ = resolve_prior(self.prior, mass, self.classes_)
-        self.state_names_ = self.feature_names_ = None
+        self.state_names_ = None
 
     def _errors(self, rows: Answers, met: BoolArray, alpha: float, share: FloatArray) -> tuple[FloatArray, FloatArray]:
         tables = _tables(met, self.guess_, self.slip_)
