@@ -139,6 +139,8 @@ def plain_figures(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def to_json_value(value: Any) -> Any:
     """Turn numpy's things into what JSON has."""
+    if (kind := type(value)) in (str, int, bool) or (kind is float and math.isfinite(value)):
+        return value
     if isinstance(value, Mapping):
         return {str(k): to_json_value(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.marks import VALUES, check_marks, mark_prefix, read_marks
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import Remedied, join_names, short_repr
@@ -160,7 +160,7 @@ def finite(name: str, value: Any) -> float:
         raise (Remedied(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
     except OverflowError:
         number = np.inf
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise Remedied(f"feature {short_repr(name)} must be finite, got {short_repr(value)}", "missing")
     return number
 
@@ -225,6 +225,17 @@ class Questions:
             return alike
         shown = [[p.structure.bundle(q) for q in range(n)] for p in (own, whole)]
         return alike and all(a is b or (a is not None and a.shares_codes(b)) for a, b in zip(*shown))
+
+    @cached_property
+    def closes(self) -> bool:
+        """Whether rules, or what is known at the start, may say that a question is not asked."""
+        problem = self.agent.policy.problem
+        return problem.rules is not None or (problem.starts is not None and problem.starts.answers is not None)
+
+    @cached_property
+    def missing_code(self) -> IntArray:
+        """What a missing cell of each column is; see `OutcomeCoder.missing_code`."""
+        return self.agent.coder.missing_code
 
     @cached_property
     def known_at_start(self) -> frozenset[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -337,9 +338,8 @@ class OutcomeCoder:
 
     def training_range(self, column: int) -> tuple[float, float] | None:
         """Smallest and largest value of a column in training; None where that is not known."""
-        if self.range_ is None or np.isnan(self.range_[0, column]):
-            return None
-        return float(self.range_[0, column]), float(self.range_[1, column])
+        low, high = (math.nan, math.nan) if self.range_ is None else self.range_[:, column].tolist()
+        return None if math.isnan(low) else (low, high)
 
     def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""

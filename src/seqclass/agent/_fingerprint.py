@@ -15,6 +15,13 @@ from seqclass.agent.agent import Agent
 
 def fingerprint(agent: Agent) -> str:
     """A few letters that tell a fitted classifier from others, by what its sessions depend on."""
+    parts = agent._live_case_parts
+    if "fingerprint" not in parts:
+        parts["fingerprint"] = _work_out(agent)
+    return str(parts["fingerprint"])
+
+
+def _work_out(agent: Agent) -> str:
     problem = agent.problem
     digest = hashlib.sha256()
     for part in (problem.prior, problem.prices, problem.decision_costs, agent.order, agent.known):

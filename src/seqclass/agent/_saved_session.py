@@ -40,8 +40,8 @@ def write_session(
     answers: Sequence[Answer],
     visits: Sequence[Visit] = (),
     parts: Mapping[int, list[str]] | None = None,
-) -> str:
-    """JSON text of a session; ``parts`` are features of a bundle of which alone an answer tells, by its number."""
+) -> dict[str, Any]:
+    """What its text tells of a session; ``parts`` are features of a bundle that alone were told, by the answer."""
     parts = {} if parts is None else parts
     recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
     content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
@@ -51,13 +51,13 @@ def write_session(
         content["first"] = list(first)
     if visits:
         content["visits"] = [[visit.after, visit.names] for visit in visits]
-    return json.dumps(content)
+    return content
 
 
-def read_session(text: str, n_lots: int) -> SavedSession:
-    """Read what `write_session` wrote; anything else is a ValueError."""
+def read_session(saved: Any, n_lots: int) -> SavedSession:
+    """Read what `write_session` gave, or its JSON text; anything else is a ValueError."""
     try:
-        content = json.loads(text)
+        content = json.loads(saved) if isinstance(saved, str) else saved
         lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
         known = content["format"] == _FORMAT and content["version"] == _VERSION and type(lot) is int
         answers = [

@@ -544,7 +544,8 @@ def check_classifier(fitted: Any) -> None:
         raise TypeError(
             f"a fitted SequentialClassifier or AdaptiveClassifier is wanted, got {type(fitted).__name__}{told}."
         )
-    check_is_fitted(fitted, "agent_")
+    if not hasattr(fitted, "agent_"):
+        check_is_fitted(fitted, "agent_")
 
 
 def agent_of(fitted: Any) -> Agent:

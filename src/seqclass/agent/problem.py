@@ -149,8 +149,7 @@ class ModelProblem(AcquisitionProblem):
         memory = self._contexts.memory
         if stage + 1 >= len(memory):
             return longer[..., :0]
-        known = np.append(memory[stage], self.features[stage])
-        return np.asarray(longer[..., _positions(memory[stage + 1], known)])
+        return np.asarray(longer[..., self._contexts.kept(stage)])
 
     @property
     def structure(self) -> ModelStructure:
@@ -313,8 +312,7 @@ class StageTables(Tables):
         """Context number of each row of the problem's state, (n,)."""
         if stage >= self._problem.n_stages:
             return np.zeros(len(state), dtype=np.intp)
-        columns = _positions(self._contexts.features(stage), self._contexts.memory[stage])
-        return self._contexts.number(stage, state.values[:, columns])
+        return self._contexts.number(stage, state.values[:, self._contexts.places(stage)])
 
     def likelihood(self, stage: int, context: IntArray) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
@@ -400,12 +398,6 @@ class ProjectedStructure(ModelStructure):
     def projection(self, max_contexts: int) -> ModelProblem:
         """Return itself."""
         return self.problem
-
-
-def _positions(features: IntArray, among: IntArray) -> IntArray:
-    """Position of each feature in a list that has all of them."""
-    order = np.argsort(among)
-    return np.asarray(order[np.searchsorted(among, features, sorter=order)])
 
 
 def acquisition_problem(

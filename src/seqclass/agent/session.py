@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -262,10 +263,9 @@ class Session:
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
         saving[list(self._questions.known_at_start)] = -np.inf  # what is known at the start is not asked for
-        problem = self._agent.policy.problem
-        if problem.rules is not None or (problem.starts is not None and problem.starts.answers is not None):
+        if self._questions.closes:
             may = self._cases[-1].belief.available[0]
-            others = np.full(len(saving) - len(may), problem.rules is None)
+            others = np.full(len(saving) - len(may), self._agent.policy.problem.rules is None)
             saving[~np.append(may, others)] = -np.inf
         order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:
@@ -291,8 +291,11 @@ class Session:
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = self._agent.policy.problem.decide(self.belief.probabilities)[0]
-        return self._agent.decisions[index]
+        case = self._cases[-1]
+        number = (
+            History(self._questions.histories, case.belief).decision if case.history is None else case.history.decision
+        )
+        return self._agent.decisions[number]
 
     @property
     def differential(self) -> tuple[Any, ...] | None:
@@ -352,6 +355,8 @@ class Session:
     @property
     def needless_answers(self) -> tuple[str, ...]:
         """Names of answers that skip logic leaves out, given the others; they were taken all the same."""
+        if not self._questions.closes:
+            return ()
         cases, numbered = self._cases, [(n, a.name, self._number(a.name)) for n, a in enumerate(self._answers)]
         return tuple(a for n, a, q in numbered if cases[-1].leaves_out(q) or cases[n].is_closed(q, ever=True))
 
@@ -499,7 +504,7 @@ class Session:
         0
         """
         called, question = self._to_name(name), self._number(name)
-        saved = read_session(self.to_json(), len(self._questions.histories.lots))
+        saved = read_session(self._record(), len(self._questions.histories.lots))
         place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
         if place is None:
             raise ValueError(f"{short_repr(called)} was not answered yet: answer it first.")
@@ -524,6 +529,9 @@ class Session:
         -------
         str
         """
+        return json.dumps(self._record())
+
+    def _record(self) -> dict[str, Any]:
         first = [self._questions.name(question) for question in self._first]
         parts = {
             n: self._partial_features(a) for n, a in enumerate(self._answers) if a.known and self._partial_features(a)
@@ -543,6 +551,9 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
+        self._restore(saved)
+
+    def _restore(self, saved: Any) -> None:
         stored = read_session(saved, len(self._questions.histories.lots))
         if stored.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
@@ -657,7 +668,7 @@ class Session:
 
     def _to_name(self, name: Any) -> Any:
         """A name, also of the column that is given by its number."""
-        if not isinstance(name, Integral):
+        if isinstance(name, str) or not isinstance(name, Integral):
             return name
         column = columns_of([name], self._agent.n_features, self._agent.feature_names, "the session")[0]
         return feature_name(self._agent, int(column))
@@ -674,7 +685,7 @@ class Session:
 
     def _outcome_of_values(self, question: int, values: Mapping[str, Any], cells: Collection[str] | None = None) -> int:
         """Outcome of a question whose features have some values, and lack the others, or those that are told of."""
-        missing_code, bundle = self._agent.coder.missing_code, self._questions.problem.structure.bundle(question)
+        missing_code, bundle = self._questions.missing_code, self._questions.problem.structure.bundle(question)
         outcomes = [
             self._outcome(f, values[f.name])
             if f.name in values
@@ -689,7 +700,7 @@ class Session:
         """Whether it is an answer that a feature, or a bundle, is missing."""
         features = self._questions.features(self._number(name))
         own = [f.column for f in features if f.name == name] or [f.column for f in features]
-        return bool((self._agent.coder.missing_code[own] >= 0).any())
+        return bool((self._questions.missing_code[own] >= 0).any())
 
     def _note_missing(self, question: int, *, known: bool = False) -> None:
         """Note that a question shows nothing, which may be an answer."""

@@ -372,15 +372,37 @@ class StageContexts:
         """Number of the context of each row of values."""
         self._reach(stage)
         if stage not in self._lookups:
-            self._lookups[stage] = _lookup(self._rows[stage], self._strides(stage))
-        return np.asarray(self._lookups[stage][_keys(values, self._strides(stage)[0])])
+            strides = self._strides(stage)
+            self._lookups[stage] = strides[0], _lookup(self._rows[stage], strides)
+        strides_of, numbers = self._lookups[stage]
+        return np.asarray(numbers[_keys(values, strides_of)])
+
+    def kept(self, stage: int) -> IntArray:
+        """Where the next stage's `memory` is among that of a stage and its own feature, which comes last."""
+        if stage not in self._kept:
+            self._kept[stage] = _positions(self.memory[stage + 1], np.append(self.memory[stage], self.order[stage]))
+        return self._kept[stage]
+
+    def places(self, stage: int) -> IntArray:
+        """Where the `features` of a stage are among its `memory`."""
+        if stage not in self._places:
+            self._places[stage] = _positions(self.features(stage), self.memory[stage])
+        return self._places[stage]
+
+    @cached_property
+    def _kept(self) -> dict[int, IntArray]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[int, IntArray]:
+        return {}
 
     @cached_property
     def _tables(self) -> dict[int, FloatArray]:
         return {}
 
     @cached_property
-    def _lookups(self) -> dict[int, IntArray]:
+    def _lookups(self) -> dict[int, tuple[IntArray, IntArray]]:
         return {}
 
     def _strides(self, stage: int) -> tuple[IntArray, int]:
@@ -439,6 +461,12 @@ def _fits(n_outcomes: IntArray, features: IntArray, max_contexts: int) -> bool:
     """Whether the features have no more combinations of values than that."""
     # a factor is at least two
     return len(features) <= 64 and float(np.prod(n_outcomes[features] + 1.0)) <= max_contexts
+
+
+def _positions(features: IntArray, among: IntArray) -> IntArray:
+    """Position of each feature in a list that has all of them."""
+    order = np.argsort(among)
+    return np.asarray(order[np.searchsorted(among, features, sorter=order)])
 
 
 def _keys(values: IntArray, strides: IntArray) -> IntArray:

@@ -406,11 +406,11 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
 
     def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any) -> None:
         """Turn the number of edges at or below each value into its outcome, in place."""
-        own = self._has_own_bin
-        if own.any():
-            out += own[columns]
-            low, high = self.own_bins_.T
-            out *= ~((values >= low[columns]) & (values <= high[columns]))
+        low, high = self.own_bins_[columns].T
+        own = low == low
+        if own if isinstance(columns, int) else own.any():
+            out += own
+            out *= ~((values >= low) & (values <= high))
         # an infinite value passes the padding too
         np.minimum(out, (self.n_outcomes_[columns] - 1).astype(out.dtype), out=out)
         if self.zero_first_:

@@ -26,6 +26,7 @@ from seqclass.serve.outcomes import Watch
 from seqclass.serve.schema import CaseAnswers, Explained, KnownClass, NewCase, Situation, describe
 
 try:  # whoever serves nothing needs none of it
+    from anyio import fail_after
     from fastapi import Body, FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -375,8 +376,9 @@ class Guard:
     async def _answer(self, scope: dict[str, Any], receive: Receive, send: Send) -> Response | None:
         """Read the body within its limits, and hand it on."""
         try:
-            body = await asyncio.wait_for(self._read(receive), self.body_seconds)
-        except (asyncio.TimeoutError, TimeoutError):
+            with fail_after(self.body_seconds):
+                body = await self._read(receive)
+        except TimeoutError:
             return _problem(
                 scope["path"], 408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again."
             )

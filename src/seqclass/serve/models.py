@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.progress import log_event
 from seqclass._utils.text import brief, join_names, sentence, short_repr
-from seqclass.agent._case import Question, Questions
+from seqclass.agent._case import Feature, Question, Questions
 from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.choices import check_labels
@@ -107,10 +107,10 @@ class ServedModel:
 
     def session(self, known: Mapping[str, Any], key: str | None) -> Session:
         """A case that begins."""
-        if key is None and len(self.agent.policy.initial_belief()[1]) > 1:
+        if key is None and len(Questions.of(self.agent).histories.lots) > 1:
             raise Refusal(422, ["body", "key"], "this policy is drawn by lot: send a name of the case as key.")
         with refuse("body", "known"):
-            return self.clf.session(known=known, key=key)
+            return Session(self.agent, key, known=known)
 
     def answer(self, session: Session, answers: Mapping[str, Any], skipped: Sequence[str]) -> dict[str, str]:
         """Take answers, None for what is not available, and what was skipped; gives what is odd of them by name."""
@@ -152,14 +152,18 @@ class ServedModel:
         panel = list(session.next_panel) if budget is None else self._at_budget(session, budget)
         sets = session.differential if budget is None else None
         told: dict[str, Any] = {"model": self.name, "digest": self.digest, "decide": not panel}
-        told["questions"] = [asdict(question) for question in panel]
-        for asked in told["questions"]:
-            for one in asked["features"] or (asked,):
-                one["range"] = session.training_range(one["name"])
+        told["questions"] = [self._shown(session, question) for question in panel]
         told["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
         told["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
         told |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}
         return told | {"prediction_set": None if sets is None else list(map(str, sets))}
+
+    def _shown(self, session: Session, question: Question | Feature) -> dict[str, Any]:
+        told = {field.name: getattr(question, field.name) for field in fields(question)}
+        if parts := told.get("features"):
+            told["features"] = [self._shown(session, feature) for feature in parts]
+            return told
+        return told | {"range": session.training_range(question.name)}
 
     def _at_budget(self, session: Session, budget: int) -> list[Question]:
         """The question that a hard budget asks next, none once so many were asked."""
@@ -261,7 +265,7 @@ class CaseTexts:
 
     def write(self, model: ServedModel, session: Session) -> str:
         """The text of a case."""
-        text = json.dumps({"digest": model.digest, "session": json.loads(session.to_json())}, separators=(",", ":"))
+        text = json.dumps({"digest": model.digest, "session": session._record()}, separators=(",", ":"))
         return text if self._key is None else f"{text}.{self._sign(text)}"
 
     def read(self, text: str, models: Models) -> tuple[ServedModel, Session]:
@@ -274,9 +278,12 @@ class CaseTexts:
                     raise ValueError
             content = json.loads(text)
             model, saved = models.of_case(str(content["digest"])), content["session"]
-            if "first" in saved:  # which this service never writes, and every list of which would be remembered
+            # "first" this service never writes, and every list of it would be remembered
+            if not isinstance(saved, dict) or "first" in saved:
                 raise ValueError
-            return model, model.clf.session(json.dumps(saved), key=0)
+            session = Session(model.agent, 0)
+            session._restore(saved)
+            return model, session
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise Refusal(422, ["body", "case"], message) from error
 
