@@ -34,30 +34,6 @@ COMMANDS = {
     "report": "Write a run as one HTML page: tables, pictures, explorer.",
 }
 
-_HELP = """Classify with as few features as each case needs.
-
-Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
-keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
-costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like. With a cost of 1, a price of
-0.01 means that a hundred features cost as much as one wrong decision.
-
-\b
-Examples:
-  seqclass demo
-  seqclass fit patients.csv --target diagnosis --price 0.01 -o model.seq
-  seqclass predict model.seq new.csv -o decisions.csv
-  seqclass evaluate model.seq later.csv
-  seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq
-  seqclass explain model.seq new.csv --row 3
-  seqclass ask model.seq
-  seqclass export model.seq -o page.html
-  seqclass serve model.seq
-
-\b
-Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
-4 nothing certified but a rule that decides the same for everybody, 5 some cells of a comparison failed,
-6 evaluate --drift raised an alarm, 7 the table has no row or the folder no file, 130 interrupted.
-"""
 #: What every command is declared with.
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
@@ -168,16 +144,34 @@ def _fault(error: Exception) -> int:
     return 1
 
 
-@click.group(
-    cls=_Commands,
-    invoke_without_command=True,
-    help=_HELP,
-    context_settings=CONTEXT,
-)
+@click.group(cls=_Commands, invoke_without_command=True, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="seqclass")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Run the command line."""
+    """Classify with as few features as each case needs.
+
+    Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
+    keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
+    costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like. With a cost of 1, a price
+    of 0.01 means that a hundred features cost as much as one wrong decision.
+
+    \b
+    Examples:
+      seqclass demo
+      seqclass fit patients.csv --target diagnosis --price 0.01 -o model.seq
+      seqclass predict model.seq new.csv -o decisions.csv
+      seqclass evaluate model.seq later.csv
+      seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq
+      seqclass explain model.seq new.csv --row 3
+      seqclass ask model.seq
+      seqclass export model.seq -o page.html
+      seqclass serve model.seq
+
+    \b
+    Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
+    4 nothing certified but a rule that decides the same for everybody, 5 some cells of a comparison failed,
+    6 evaluate --drift raised an alarm, 7 the table has no row or the folder no file, 130 interrupted.
+    """  # noqa: D301 (click wants the character, not the two signs)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,7 @@ from seqclass._utils.files import replace_file
 
 TARGET = "diagnosis"
 #: Prices in shares of a wrong diagnosis; one drawing of blood serves both blood tests.
-_PRICES = """feature,cost,group,discounted
-age,0,,
-sex,0,,
-pain,0.002,,
-vomiting,0.002,,
-diarrhoea,0.002,,
-temperature,0.004,,
-blood in urine,0.01,,
-white cells,0.03,blood,0.01
-CRP,0.03,blood,0.01
-ultrasound,0.08,,
-"""
+_PRICES = (files(__package__) / "example.costs.csv").read_text(encoding="utf-8")
 
 
 def write_example(path: Path, prices: Path, seed: int, n: int = 600) -> None:

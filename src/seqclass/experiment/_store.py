@@ -7,6 +7,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,6 @@ from seqclass.experiment._keys import key_of
 APPLICATION_ID = 0x53455158
 #: Goes up by one with every change that an older seqclass could not read.
 FORMAT_VERSION = 1
-_TABLES = (
-    """
-CREATE TABLE IF NOT EXISTS cells (
-    position INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    labels TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    result TEXT
-)
-""",
-    """
-CREATE TABLE IF NOT EXISTS parts (
-    key TEXT NOT NULL,
-    name TEXT NOT NULL,
-    content BLOB NOT NULL,
-    PRIMARY KEY (key, name)
-) WITHOUT ROWID
-""",
-)
 
 
 class Store:
@@ -135,7 +117,8 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
     """Open the file of a run, and close it at the end."""
     if not create and not path.is_file():
         raise FileNotFoundError(f"there is no run {path}.")
-    with database(path, "a run", APPLICATION_ID, FORMAT_VERSION, _TABLES if create else ()) as connection:
+    tables = (files(__package__) / "schema.sql").read_text(encoding="utf-8").split(";") if create else ()
+    with database(path, "a run", APPLICATION_ID, FORMAT_VERSION, tables) as connection:
         yield Store(connection, path)
 
 

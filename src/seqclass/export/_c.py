@@ -17,23 +17,6 @@ from seqclass.report._markup import resource
 
 #: Types of features: a program knows each by its place.
 _TYPES = ("number", "category", "outcome")
-_HEAD = """\
-/* What a classifier asks and decides, written by {by}: C99, no allocation{state}.{origin}
-   Include this file in one source file, or compile it and declare the functions below elsewhere.
-
-   seq_case c;
-   int question;
-   seq_begin(&c);
-   while ((question = seq_question(&c)) != SEQ_DECIDE)
-       seq_answer(&c, question, seq_outcome(seq_feature_start[question], measure(question)));
-   decide(seq_decision(&c), seq_cost_of(c), seq_belief(&c));
-
-   {order}{promise} */
-#include <limits.h>
-#include <math.h>
-#include <string.h>
-
-"""
 _ORDER = {
     "program": "Where visits cost something, seq_next_panel tells what to order together; answers come in any order.\n"
     "   Any question may be answered at any time; seq_know does so at no cost. To take an answer back keep a\n"
@@ -43,40 +26,6 @@ _ORDER = {
     "not\n   followed further.",
 }
 _LISTS = "\n   Costs are listed in static memory where an answer is missing: call it from one thread at a time."
-_FUNCTIONS = """
-#define seq_cost_of(c) ((c).cost)                           /* paid so far */
-void seq_begin(seq_case *c);
-int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
-double seq_price(const seq_case *c, int question);          /* as it stands now, that of its visit left out */
-double seq_saving(const seq_case *c);                       /* of going on, all prices taken off; or NAN */
-int seq_outcome(int feature, double value);                 /* of a number; SEQ_MISSING for NAN; or SEQ_WRONG */
-int seq_category(int feature, const char *name);            /* of a category; or SEQ_WRONG */
-int seq_answer(seq_case *c, int question, int outcome);     /* 0, SEQ_WRONG or SEQ_IMPOSSIBLE: then nothing changes */
-int seq_decision(const seq_case *c);                        /* as things stand */
-double seq_expected_cost(const seq_case *c);                /* of that decision */
-const double *seq_belief(const seq_case *c);                /* P(class | what was answered) */
-const char *seq_question_name(int question);
-const char *seq_question_text(int question);                /* in words, where there are any, else its name */
-const char *seq_feature_name(int feature);
-const char *seq_answer_text(int feature, int outcome);      /* in words where there are any; "" of SEQ_MISSING */
-const char *seq_class_name(int number);
-const char *seq_decision_name(int decision);
-const char *seq_class_text(int number);                     /* in words, where there are any */
-const char *seq_decision_text(int decision);
-"""
-_ALSO = {
-    "program": """int seq_answer_all(seq_case *c, int question, const int *outcomes);
-int seq_know(seq_case *c, int question, int outcome);       /* what is known and costs nothing */
-int seq_know_all(seq_case *c, int question, const int *outcomes);
-double seq_saving_once(const seq_case *c, int question);    /* of asking this one and deciding then */
-#define seq_visits_of(c) ((c).visits)                       /* visits so far, where they cost something */
-int seq_next_panel(const seq_case *c, int *questions);      /* how many to order together, or that are waited for */
-double seq_visit_cost(const seq_case *c);                   /* of that panel beyond its prices; 0 once it was ordered */
-int seq_order(seq_case *c, int n, const int *questions);    /* that others were ordered together; or SEQ_WRONG */
-void seq_leave(seq_case *c);                                /* wait no more for what was ordered */
-""",
-    "graph": "int seq_is_cut(const seq_case *c);\n",
-}
 
 
 def _comment(text: str) -> str:
@@ -94,13 +43,6 @@ def c_source(data: dict[str, Any], promise: str) -> str:
         "CLASSES": len(data["classes"]),
         "DECISIONS": len(data["decisions"]),
         "CHARGE_MISSING": int(data["charge_missing"]),
-        "DECIDE": -1,
-        "MISSING": -1,
-        "OPEN": -2,
-        "CLOSED": -3,
-        "IMPLIED": -4,
-        "WRONG": -2,
-        "IMPOSSIBLE": -3,
     }
     more, held, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
@@ -108,16 +50,17 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     parts = {"network.c": kind == "program" and data["program"]["network"], "rules.c": more.get("HAS_RULES")}
     names = ["common.c", *(name for name, wanted in parts.items() if wanted), f"{kind}.c"]
     code = [resource(name, __package__) for name in names]
+    functions = [resource(name, __package__) for name in ("functions.c", f"functions_{kind}.c")]
     unit = f"#define SEQ_UNIT {_quote(data['unit'])} /* of prices and costs */\n"
     text = _comment(visible(data["provenance"]["text"]))
     origin = f"\n   Learnt {text}; its digest is {data['provenance']['model']}." if text else ""
     told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
     lists = bool(more.get("LISTED"))
     order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
-    head = _HEAD.format(by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(told))
-    return "".join(
-        [head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading_tables(data), tables, "\n", *code]
+    head = str(resource("head.c", __package__)).format(
+        by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(told)
     )
+    return "".join([head, defined, unit, struct, *functions, "\n", _reading_tables(data), tables, "\n", *code])
 
 
 def _reading_tables(data: dict[str, Any]) -> str:

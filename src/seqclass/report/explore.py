@@ -14,7 +14,7 @@ from seqclass.experiment import Results
 from seqclass.experiment._store import filter_table, of_first
 from seqclass.experiment.explored import Explored
 from seqclass.labels import Labels
-from seqclass.report._markup import Markup, element, script_json
+from seqclass.report._markup import Markup, element, resource, script_json
 
 #: How much of a page the instances may take.
 _MOST_CHARACTERS = 1_500_000
@@ -190,38 +190,6 @@ def _characters(explored: Explored) -> int:
     return steps * (120 + 10 * n_classes) + len(explored.explanations) * (300 + 10 * n_classes)
 
 
-_CONTROLS = Markup("""
-<div class="explorer" hidden>
-<div class="choose">
-<label>Classifier <select data-part="set"></select></label>
-<label>Instance <select data-part="case"></select></label>
-<span><button type="button" data-part="earlier">Previous instance</button>
-<button type="button" data-part="later">Next instance</button></span>
-</div>
-<p class="note" data-part="note"></p>
-<div class="steps">
-<button type="button" data-part="previous">Previous step</button>
-<button type="button" data-part="next">Next step</button>
-<label>Step <input type="range" min="0" max="0" step="1" value="0" data-part="slider"></label>
-</div>
-<div class="told" role="status" aria-live="polite" data-part="told"></div>
-<div class="panes">
-<div>
-<h3 id="belief-heading">Belief</h3>
-<dl class="beliefs" aria-labelledby="belief-heading" data-part="beliefs"></dl>
-<p class="note">A bar is the probability of a class, its mark the one before this step.
-<span data-part="others"></span></p>
-</div>
-<div>
-<h3 id="asked-heading">Asked</h3>
-<ol class="way-list" start="0" aria-labelledby="asked-heading" data-part="list"></ol>
-</div>
-</div>
-<p class="note">The arrow keys, Home and End step through an instance as well.</p>
-</div>
-""")
-
-
 def explorer_section(explored: ExploredRun, words: Labels) -> Markup:
     """Section in which the reader steps through instances."""
     heading = element("h2", "Step through instances")
@@ -231,7 +199,7 @@ def explorer_section(explored: ExploredRun, words: Labels) -> Markup:
     without = element("noscript", element("p", "Stepping through instances needs JavaScript."))
     data = script_json([_set_data(name, one, words) for name, one in explored.methods.items()])
     held = element("script", data, type="application/json", id="explored")
-    return element("section", heading, without, note, _CONTROLS, held, id="explorer")
+    return element("section", heading, without, note, "\n", resource("explorer.html"), held, id="explorer")
 
 
 def _set_data(name: str, explored: Explored, words: Labels) -> dict[str, Any]:

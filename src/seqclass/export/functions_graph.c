@@ -1,0 +1,1 @@
+int seq_is_cut(const seq_case *c);
