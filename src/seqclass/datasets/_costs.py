@@ -46,13 +46,14 @@ def read_costs(
     """Read prices as fields of a `Dataset`."""
     require_file(path)
     if path.name.lower().endswith(".json"):
-        return _from_json(path, names, class_names, rest, others)
-    return _from_table(path, names, rest, others, form)
+        content = _from_json(path)
+    else:
+        content = _from_table(path, names, others, form)
+    return _settings(content, path, names, class_names, rest, others)
 
 
-def _from_table(
-    path: Path, names: list[str], rest: FloatArray | float | None, others: Collection[str], form: CsvForm
-) -> dict[str, Any]:
+def _from_table(path: Path, names: list[str], others: Collection[str], form: CsvForm) -> dict[str, Any]:
+    """A table as the JSON that says the same."""
     columns = header(path, form=form)
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
@@ -62,23 +63,22 @@ def _from_table(
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
     frame = frame[~frame["feature"].isin(list(others))]
-    settings: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     if "after" in frame:  # such rows say what a feature costs once others were answered
         later = frame[frame["after"].notna()]
         frame = frame[frame["after"].isna()]
-        settings["prices_after"] = {
+        content["prices_after"] = {
             (feature, *map(_condition, after.split(";"))): form.number(str(cost))
             for feature, after, cost in zip(later["feature"], later["after"], later["cost"])
         }
-    position = {name: j for j, name in enumerate(names)}
     # one row may be for all marks of a question
     marks = {own: [name for name in names if name.startswith(mark_prefix(str(own)))] for own in frame["feature"]}
-    shown = [own if own in position else marks[own] or own for own in frame["feature"]]
+    known, seen = set(names), set[str]()
+    shown = [own if own in known else marks[own] or own for own in frame["feature"]]
     frame = frame.assign(feature=shown).explode("feature")
-    features = [str(feature) for feature in frame["feature"]]
-    seen: set[str] = set()
-    for row, feature in zip(frame.index, features):
-        if feature not in position:
+    frame["feature"] = frame["feature"].astype(str)
+    for row, feature in zip(frame.index, frame["feature"]):
+        if feature not in known:
             raise ValueError(
                 f"{path}: row {row} names {short_repr(feature)}, which is not a feature; "
                 f"{near(feature, names, 'they are')}"
@@ -86,23 +86,14 @@ def _from_table(
         if feature in seen:
             raise ValueError(f"{path}: row {row} gives {short_repr(feature)} a price for the second time.")
         seen.add(feature)
-    if rest is None:
-        _check_complete(seen, names, path)
-    places = [position[feature] for feature in features]
-    prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path, form)
-    settings["feature_costs"] = prices
+    for key, column in (("feature_costs", "cost"), ("discounted_costs", "discounted"), ("delays", "delay")):
+        if column in frame:
+            content[key] = _numbers(frame, column, path, form)
     for column in ("group", "bundle"):
         if column in frame:
-            labels: list[Any] = [None] * len(names)
-            for j, label in zip(places, frame[column]):
-                labels[j] = label if isinstance(label, str) else None
-            settings[f"{column}s"] = tuple(labels)
-    if "discounted" in frame:
-        full = np.full(len(names), np.nan) if rest is None else prices
-        settings["discounted_costs"] = _column(frame, "discounted", places, full, path, form)
-    if "delay" in frame:
-        settings["delays"] = _column(frame, "delay", places, np.zeros(len(names)), path, form)
-    return check_prices(settings, names, str(path))
+            cells = zip(frame["feature"], frame[column])
+            content[f"{column}s"] = {feature: label if isinstance(label, str) else None for feature, label in cells}
+    return content
 
 
 def _condition(text: str) -> Any:
@@ -111,27 +102,20 @@ def _condition(text: str) -> Any:
     return (column, answer) if equals else column
 
 
-def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path, form: CsvForm) -> FloatArray:
-    """Numbers of a column by feature; an empty cell, or a feature without a row, has what ``rest`` says."""
-    values: FloatArray = rest.copy()
-    for row, feature, j, text in zip(frame.index, frame["feature"], places, frame[column]):
-        if isinstance(text, str):  # an empty cell is a price that is not known
-            values[j] = form.number(text)
-            if not 0 <= values[j] < np.inf:
-                raise ValueError(
-                    f"{path}: column {short_repr(column)} must hold numbers of at least 0, but row {row} ({feature}) "
-                    f"has {short_repr(text)}."
-                )
+def _numbers(frame: Any, column: str, path: Path, form: CsvForm) -> dict[str, float | None]:
+    """Numbers of a column by feature; of an empty cell, which is a price that is not known, none."""
+    values: dict[str, float | None] = {}
+    for row, feature, text in zip(frame.index, frame["feature"], frame[column]):
+        values[feature] = value = form.number(text) if isinstance(text, str) else None
+        if value is not None and not 0 <= value < np.inf:
+            raise ValueError(
+                f"{path}: column {short_repr(column)} must hold numbers of at least 0, but row {row} ({feature}) "
+                f"has {short_repr(text)}."
+            )
     return values
 
 
-def _from_json(
-    path: Path,
-    names: list[str],
-    class_names: tuple[str, ...],
-    rest: FloatArray | float | None,
-    others: Collection[str],
-) -> dict[str, Any]:
+def _from_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
@@ -143,6 +127,18 @@ def _from_json(
     if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
         there = join_names(content) if isinstance(content, dict) else type(content).__name__
         raise ValueError(f"{path} must hold an object with some of {', '.join(_KEYS)}; it holds {there or 'nothing'}.")
+    return content
+
+
+def _settings(
+    content: dict[str, Any],
+    path: Path,
+    names: list[str],
+    class_names: tuple[str, ...],
+    rest: FloatArray | float | None,
+    others: Collection[str],
+) -> dict[str, Any]:
+    """Prices by feature as fields of a `Dataset`."""
     settings: dict[str, Any] = {}
     for key in ("feature_costs", "discounted_costs"):
         if content.get(key) is not None:
