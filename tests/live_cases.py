@@ -85,9 +85,8 @@ _MORE = [
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
 DEFAULTS = [
-    "default, heart",
     pytest.param("ifc2f", marks=pytest.mark.slow),
-    *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("tumours", "spambase", "hepar2")),
+    *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("heart", "tumours", "spambase", "hepar2")),
 ]
 #: All of them.
 EVERY = [*EXPORTED, *_MORE, *DEFAULTS]
@@ -141,7 +140,7 @@ PAGES = {
     "sets",
     "sets, missing tells",
 }
-PAGES |= {DEFAULTS[0], *(name for name in EXPORTED if name.startswith("visits"))}
+PAGES |= {*(name for name in EXPORTED if name.startswith("visits"))}
 #: Those that are a graph.
 GRAPHS = ("graph",)
 

@@ -251,7 +251,7 @@ def test_the_same_seed_gives_the_same_policy():
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("kind", ["naive", "tree", "network"])
+@pytest.mark.parametrize("kind", ["naive", "tree", pytest.param("network", marks=pytest.mark.slow)])
 def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     if kind == "network":
         model = DiscreteNetwork(random_network(3, 7), "n0").fit()
@@ -347,6 +347,7 @@ def bundled():
     return ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, any_order=True, bundles=bundles)
 
 
+@pytest.mark.slow
 def test_bundles_of_too_many_outcomes_are_searched_too():
     problem = bundled()
     assert problem.structure.samples
@@ -525,6 +526,7 @@ def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
     assert info.lower <= exact(problem, policy) <= info.upper + 1e-12
 
 
+@pytest.mark.slow
 def test_what_a_search_comes_to_is_taken_where_it_costs_less():
     problem = priced(0)
     rule, found = with_nodes(0).solve(problem), with_nodes(5000).solve(problem)
@@ -539,6 +541,7 @@ def test_what_a_search_comes_to_is_taken_where_it_costs_less():
     assert found.info.lower < run.cost < found.info.upper + 3 * run.cost_std_error
 
 
+@pytest.mark.slow
 def test_a_search_that_is_far_off_is_left():
     """Its bound after a fifth of its work is above what the rule costs by more than a tenth."""
     rng = np.random.default_rng(0)
@@ -654,6 +657,7 @@ def test_the_race_is_told_and_values_are_fitted_in_full_once(monkeypatch):
     assert any(candidate.dropped for candidate in tried)
 
 
+@pytest.mark.slow
 def test_the_race_loses_little_to_fitting_all_in_full(monkeypatch):
     problem = priced(1, prior=FOUR)
     tuned = adaptive._TUNING

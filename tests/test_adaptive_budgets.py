@@ -25,6 +25,7 @@ def fitted() -> Any:
     return seqclass.adaptive(effort="quick", budget=[3, 1]).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> None:
     fold, costs = fitted.held_out_.fold, {}
     assert fold.max() == 2

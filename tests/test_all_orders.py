@@ -296,6 +296,7 @@ def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_polic
     assert policy.action(without).tolist() == policy.fallback.action(without).tolist() != [5]
 
 
+@pytest.mark.slow
 def test_where_an_answer_is_missing_many_partial_answers_are_planned_anew():
     """Three bits of which only all together tell the class, the first of them twice, among much noise."""
     bits = np.arange(8)[:, None] >> np.arange(3) & 1
@@ -316,6 +317,7 @@ def test_where_an_answer_is_missing_many_partial_answers_are_planned_anew():
     assert belief.stopping_cost[0] < 0.16
 
 
+@pytest.mark.slow
 def test_limits_end_the_search_with_bounds_that_hold():
     problem = many_sensors(10)
     short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (100, 400))
@@ -335,7 +337,11 @@ def test_limits_end_the_search_with_bounds_that_hold():
 
 
 @pytest.mark.parametrize(
-    "n_classes, seed, fallback", [(4, 0, DeepLookaheadPolicy), (2, 0, DeepLookaheadPolicy), (2, 2, OrderBoundPolicy)]
+    "n_classes, seed, fallback",
+    [
+        pytest.param(4, 0, DeepLookaheadPolicy, marks=pytest.mark.slow),
+        *((2, 0, DeepLookaheadPolicy), (2, 2, OrderBoundPolicy)),
+    ],
 )
 def test_a_policy_of_a_limit_is_certified_by_the_least_of_what_is_known(n_classes, seed, fallback):
     """The search's own bound, what the policy costs with look-ahead, and what it costs by bounds where that is less."""
@@ -418,6 +424,7 @@ def followed_cost(policy, info, weight):
     return float(problem.prices[question] * weight.sum() + sum(costs))
 
 
+@pytest.mark.slow
 def test_after_an_answer_that_is_not_to_be_had_an_exact_plan_goes_on_as_well_as_can_be():
     asked = 0
     for seed in range(60):

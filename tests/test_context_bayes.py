@@ -114,6 +114,7 @@ class _Last(InformationFilter):
         return np.arange(self.n_features_in_) > 0
 
 
+@pytest.mark.slow
 def test_a_bundle_is_a_context_that_is_tried():
     train, test = make_cube_nm(600, random_state=5), make_cube_nm(1000, random_state=6)
     clf = SequentialClassifier(

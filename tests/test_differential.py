@@ -56,6 +56,7 @@ def test_what_was_held_out_still_holds() -> None:
     assert other.timings_ == clf.timings_
 
 
+@pytest.mark.slow
 def test_the_promise_holds_as_often_as_is_said(fitted: Any) -> None:
     X, y = cases(6000, 2)
     posterior = fitted.acquire(X).posterior

@@ -54,6 +54,7 @@ LONG = {
         "theory/correlated.md",
         "scores.md",
     ),
+    *("index.md", "fhir.md", "test_tables.md", "tasks.md", "offpolicy.md", "large.md", "drift.md", "extending/rule.md"),
     *("../README.md", "serve.md", "exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }
 BLOCK = re.compile(

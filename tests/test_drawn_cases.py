@@ -85,6 +85,7 @@ def test_drawn_cases_are_the_problems_own(seed):
     assert abs(known.mean() - (found.cost - found.price)) <= 4 * known.std() / np.sqrt(20_000) + 1e-12
 
 
+@pytest.mark.slow
 def test_bounds_by_cases_are_rarely_above_the_optimum():
     """Of two hundred that hold with 99% confidence each, at least 195 do; and of few cases most are well below."""
     above = []

@@ -205,7 +205,7 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_ways")
-@pytest.mark.parametrize("how", [{}, {"budget": 1}])
+@pytest.mark.parametrize("how", [{}, pytest.param({"budget": 1}, marks=pytest.mark.slow)])
 def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
     weight = np.random.default_rng(0).integers(0, 3, 400)
     age = np.cumsum(weight[::-1] > 0)[::-1] - (weight > 0)  # rows of no weight are as good as absent
@@ -279,6 +279,7 @@ def cases(n: int, seed: int, shift: Any = 0.0) -> tuple[AcquisitionRecord, Any]:
     return AcquisitionRecord((p > 0.5).astype(int), posterior, np.zeros(n, np.intp), np.zeros(n), none, none), y
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_promised_however_often_one_looks() -> None:
     alarms = 0
     for seed in range(200):
@@ -412,6 +413,7 @@ def test_following_forgets_what_is_no_longer_so() -> None:
     assert not hasattr(clf, "agent_")
 
 
+@pytest.mark.slow
 def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> None:
     rng, angle = np.random.default_rng(0), np.linspace(0, np.pi, 4000)
     X = rng.normal(size=(4000, 4))

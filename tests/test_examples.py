@@ -82,6 +82,7 @@ def test_every_example_is_tested() -> None:
     assert [name for name in names if not re.search(rf'run(_fresh)?\("{name}"', source)] == []
 
 
+@pytest.mark.slow
 def test_quickstart(tmp_path: Path) -> None:
     picture = tmp_path / "belief.png"
     text = run_fresh("quickstart", "--picture", str(picture), cwd=tmp_path)
@@ -306,6 +307,7 @@ def test_streaming_selection(tmp_path: Path) -> None:
     assert stability > 0.9
 
 
+@pytest.mark.slow
 def test_missing_features(tmp_path: Path) -> None:
     picture = tmp_path / "missing.png"
     text = run("missing_features", "--picture", str(picture), cwd=tmp_path)
@@ -351,6 +353,7 @@ def test_explain_words(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_explain_words_of_posts(tmp_path: Path, data_dir: Path) -> None:
     if not (data_dir / "usenet1.npz").is_file():
         pytest.skip("no real data: usenet1.npz is not among them")
@@ -376,6 +379,7 @@ def test_semi_rfs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_parquet_folder(tmp_path: Path) -> None:
     text = run("parquet_folder", "--rows", "4000", "--folder", str(tmp_path / "rows"), cwd=tmp_path)
     assert "Learnt from 4,000 rows (0.00 GB)" in text
@@ -462,6 +466,7 @@ def test_known_facts(tmp_path: Path) -> None:
     assert numbers(r"P\(malignant\) = (\S+)", after)[0] != believed[-1]
 
 
+@pytest.mark.slow
 def test_live_source(tmp_path: Path) -> None:
     text = run("live_source", "--kept", "answers.db", cwd=tmp_path)
     before = int(numbers(r"cut short after (\d+) measurements, all kept", text)[0])
@@ -501,6 +506,7 @@ def test_network_plan(tmp_path: Path) -> None:
     assert "Why does it not start?" in (tmp_path / "car.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_csv_to_page(tmp_path: Path) -> None:
     text = run("csv_to_page", "--page", "tumour.html", cwd=tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["tumour.html"]
@@ -531,6 +537,7 @@ def test_read_policy(tmp_path: Path) -> None:
     assert f"paid {session.cost:.4g}; decision as things stand: {session.decision}\n" in text
 
 
+@pytest.mark.slow
 def test_search_by_cost(tmp_path: Path) -> None:
     text = run("search_by_cost", cwd=tmp_path)
     rows = re.findall(r"^  (\d) bins, order (\w+) +cost (\S+)( \*)?$", text, re.MULTILINE)

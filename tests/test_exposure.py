@@ -77,8 +77,13 @@ def is_sure(stop: str, row: np.ndarray, asked: list[int], delta: float, error: f
     return True
 
 
-@pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
-@pytest.mark.parametrize("at_cuts", [True, False])
+@pytest.mark.parametrize(
+    "stop, at_cuts",
+    [
+        *(("SPRT", True), ("GLR", False), ("CI", True)),
+        *(pytest.param(*other, marks=pytest.mark.slow) for other in (("SPRT", False), ("GLR", True), ("CI", False))),
+    ],
+)
 def test_tests_end_where_their_definitions_say(stop: str, at_cuts: bool) -> None:
     rule = FisherInformation(MODEL.items_, CUTS if at_cuts else None)
     test = SequentialTest(MODEL.items_, CUTS, stop, rule=rule, delta=0.5, error=0.2, certificate_paths=0)
@@ -130,12 +135,14 @@ def test_the_best_are_drawn_among_alike() -> None:
     assert share == pytest.approx(1 / 400)
 
 
+@pytest.mark.slow
 def test_one_of_the_best_changes_nothing() -> None:
     plain, drawn = quick(), planned(ExposureControl(QUICK, n_lots=3, certificate_paths=0))
     assert (plain.acquire(X).order == drawn.acquire(X).order).all()
     assert evaluate(drawn.problem_, drawn.policy_, n_paths=500, method="simulation").cost > 0
 
 
+@pytest.mark.slow
 def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
     plan = ExposureControl(QUICK, max_exposure=0.4, n_lots=50, n_cases=1000, certificate_paths=0)
     clf = planned(plan)
@@ -165,7 +172,13 @@ def test_a_certificate_of_what_is_controlled_is_about_all_orders() -> None:
     assert clf.policy_.info.upper >= evaluate(plain.problem_, plain.policy_).cost - 0.03
 
 
-@pytest.mark.parametrize("solver", [Lookahead(1, certificate_paths=0), SequentialTest(MODEL.items_, CUTS, error=0.3)])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Lookahead(1, certificate_paths=0),
+        pytest.param(SequentialTest(MODEL.items_, CUTS, error=0.3), marks=pytest.mark.slow),
+    ],
+)
 def test_other_policies_are_controlled_as_well(solver: Any) -> None:
     clf = planned(ExposureControl(solver, max_exposure=0.6, n_lots=50, n_cases=1000, certificate_paths=0))
     assert exposures(clf).max() < 0.7

@@ -354,6 +354,7 @@ def test_histories_that_all_differ_keep_their_order():
     np.testing.assert_array_equal(kept[place][[0, 2]], kept[place][0])
 
 
+@pytest.mark.slow
 def test_certificates_bracket_the_optimum_over_all_orders():
     for seed in range(6):
         case = free_case(seed, most=4)

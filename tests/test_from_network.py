@@ -70,6 +70,7 @@ def test_the_optimum_of_a_small_network(seed: int, targets: Any) -> None:
     assert found.policy_.info.lower <= best + 1e-9
 
 
+@pytest.mark.slow
 def test_networks_of_some_ten_thousand_partial_answers_are_solved_exactly() -> None:
     """The public network of a child's heart disease, with eight questions: 31,104 partial answers.
 

@@ -133,6 +133,7 @@ def test_names_of_items_are_names_of_questions(tmp_path: Path) -> None:
     assert panel.problem_.n_questions == 4
 
 
+@pytest.mark.slow
 def test_learnt_from_rows_with_folds_calibration_and_weights() -> None:
     true = MODELS["items"]()
     X, band = true.sample(300, 1)

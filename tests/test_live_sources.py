@@ -199,6 +199,7 @@ def test_a_run_that_was_cut_short_goes_on(where: str, tmp_path: Path) -> None:
     assert cut.told[:3] + rest.told == whole.told
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_the_call_under_way(tmp_path: Path) -> None:
     clf = fit(**FREE)
     clf.save(tmp_path / "clf.seq")

@@ -164,6 +164,7 @@ def test_explanations_name_what_was_missing() -> None:
     assert "so the belief stays" not in str(told).splitlines()[1]
 
 
+@pytest.mark.slow
 def test_held_out_folds_and_calibration_know_of_it() -> None:
     clf = SequentialClassifier(feature_costs=0.02, missing="informative", calibrate=True)
     clf.fit(X[:300], Y[:300], held_out=3)

@@ -378,6 +378,7 @@ def test_a_policy_learnt_from_records_is_as_good() -> None:
     assert sum(costs[1::2]) < 1.05 * sum(costs[::2])
 
 
+@pytest.mark.slow
 def test_what_adaptive_chose_is_judged_by_records() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 240)
@@ -443,7 +444,7 @@ def test_a_rule_that_is_not_logistic_is_learnt() -> None:
     assert logistic.unsupported < 0.03
 
 
-@pytest.mark.parametrize("method", ["ipw", "doubly_robust"])
+@pytest.mark.parametrize("method", ["ipw", pytest.param("doubly_robust", marks=pytest.mark.slow)])
 def test_a_learnt_rule_finds_the_truth_where_a_logistic_one_does_not(method: str) -> None:
     clf, (X, y) = asking_all(), (lambda far: (far.X, far.y))(Far(100_000, 3, 0.5))
     truth = score_rows(clf, X, y).realised_cost

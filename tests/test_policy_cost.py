@@ -55,7 +55,7 @@ def bushy():
     return problem, policy, evaluate(problem, policy, method="exact", max_histories=10**6).cost
 
 
-@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("sampled", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_upper_end_holds_at_its_confidence(bushy, sampled, monkeypatch):
     """At 90%: paths of all histories that weigh too little, or where outcomes cannot be listed of all."""
     problem, policy, cost = bushy

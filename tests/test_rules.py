@@ -227,10 +227,12 @@ def keeps(order: np.ndarray) -> bool:
     return asked[0] == 7 and least and not excluded
 
 
-SOLVERS = [QUICK, Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), FirstK(0), Lookahead(1)]
+LONGER = pytest.param(Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("solver", [*SOLVERS, ExactFreeOrder()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(
+    "solver", [QUICK, LONGER, FirstK(0), Lookahead(1), ExactFreeOrder()], ids=lambda solver: type(solver).__name__
+)
 def test_batches_and_sessions_keep_to_rules(solver: Any, tmp_path: Path) -> None:
     clf, X = exam(solver=solver), every_answer()
     record = clf.acquire(X)
@@ -531,6 +533,7 @@ def test_deciding_at_once_pays_for_what_has_to_be_asked_and_explanations_say_why
     assert [(step.column, step.compelled) for step in free.steps] == [(0, False)]
 
 
+@pytest.mark.slow
 def test_what_chooses_how_to_learn_keeps_to_rules(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))

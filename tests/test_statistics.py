@@ -318,6 +318,7 @@ def drawn(rng: Any, error: float, n: int) -> Any:
     return rng.choice([0.01, 0.03, 0.06], n) + (rng.random(n) < error)
 
 
+@pytest.mark.slow
 def test_groups_that_are_alike_are_seldom_called_different() -> None:
     """A thousand random divisions of the same rows in two; by Welch's interval up to 19% of small groups were."""
     rng = np.random.default_rng(0)
@@ -339,7 +340,13 @@ def test_one_of_many_groups_is_corrected_for() -> None:
     assert called <= binom.ppf(0.999, 200, 0.05)
 
 
-@pytest.mark.parametrize("n, own, others", [(20, 0.15, 0.05), (20, 0.02, 0.1), (40, 0.3, 0.05), (60, 0.05, 0.05)])
+@pytest.mark.parametrize(
+    "n, own, others",
+    [
+        (20, 0.15, 0.05),
+        *(pytest.param(*more, marks=pytest.mark.slow) for more in ((20, 0.02, 0.1), (40, 0.3, 0.05), (60, 0.05, 0.05))),
+    ],
+)
 def test_intervals_of_differences_hold_them(n: int, own: float, others: float) -> None:
     rng, held = np.random.default_rng(2), 0
     for _ in range(300):

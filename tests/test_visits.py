@@ -129,6 +129,7 @@ def test_the_recursion_is_the_optimum(seed):
     assert evaluate(problem, policy, method="exact").cost == pytest.approx(optimum, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_grown_panels_are_near_the_optimum_and_bounds_hold():
     above = []
     for seed in range(20):
@@ -144,6 +145,7 @@ def test_grown_panels_are_near_the_optimum_and_bounds_hold():
     assert max(above) < 0.1
 
 
+@pytest.mark.slow
 def test_panels_of_a_fixed_order_are_near_the_optimum():
     above = []
     for seed in range(20):
@@ -156,6 +158,7 @@ def test_panels_of_a_fixed_order_are_near_the_optimum():
     assert np.mean(above) < 0.01
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), factor=st.floats(1, 5))
 def test_dearer_visits_cost_no_less(seed, factor):
@@ -187,7 +190,7 @@ def test_where_visits_cost_nothing_nothing_changes():
     ("solver", "any_order"),
     [
         (Panels(**FAST), True),
-        (Panels(max_nodes=0, **FAST), True),
+        pytest.param(Panels(max_nodes=0, **FAST), True, marks=pytest.mark.slow),
         pytest.param(Panels(**FAST), False, marks=pytest.mark.slow),
         (Panels(max_nodes=0, **FAST), False),
         (FixedPanels(2, **FAST), True),
@@ -334,6 +337,7 @@ MODELS = {
 
 #: Of those the quick run leaves out.
 LONG = [
+    *itertools.product(["naive"], ["plain", "bundles"]),
     *itertools.product(["mixture"], ["plain", "groups", "bundles"]),
     *itertools.product(["tree"], ["plain", "groups", "delays"]),
     *itertools.product(["fixed"], ["plain", "delays"]),
@@ -427,6 +431,7 @@ def test_a_session_waits_leaves_and_takes_back(table):
     assert len(first.next_panel) == 2
 
 
+@pytest.mark.slow
 def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
     X, y = table.iloc[:, :4], table["diagnosis"]
     clf = adaptive(Costs(0.01, visit_cost=0.05), effort="quick").fit(X[:200], y[:200])
@@ -435,6 +440,7 @@ def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
     assert (record.n_features[record.n_visits == 1] > 1).any()
 
 
+@pytest.mark.slow
 def test_an_adaptive_classifier_with_a_budget_leaves_out_what_asks_in_one_order(loose_mixtures, monkeypatch, table):
     every, some = adaptive_classifier.candidates, (adaptive_classifier.NOTHING, "naive Bayes, one order")
     monkeypatch.setattr(
@@ -564,8 +570,17 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
     return found
 
 
-@pytest.mark.parametrize("solver", [Panels(certificate_paths=0), Panels(max_nodes=0, **FAST), FixedPanels(2)])
-@pytest.mark.parametrize("any_order", [True, False])
+@pytest.mark.parametrize(
+    "solver, any_order",
+    [
+        (Panels(certificate_paths=0), True),
+        (Panels(max_nodes=0, **FAST), False),
+        (FixedPanels(2), True),
+        pytest.param(Panels(certificate_paths=0), False, marks=pytest.mark.slow),
+        pytest.param(Panels(max_nodes=0, **FAST), True, marks=pytest.mark.slow),
+        pytest.param(FixedPanels(2), False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, any_order):
     found = 0
     for seed in range(6):
@@ -607,6 +622,7 @@ def test_a_hard_budget_orders_panels_that_fit(table):
         assert clf.acquire(X, budget=6).n_visits.mean() < 4
 
 
+@pytest.mark.slow
 def test_certified_ladders_order_panels(table):
     X, y = table.iloc[:, :-1], table["diagnosis"]
     costs = Costs(0.01, visit_cost=0.03)
@@ -638,6 +654,7 @@ def test_a_ladder_along_one_visit_ends_with_it_in_sessions_too(order, table):
         assert (case.n_visits, case.n_features) == (record.n_visits[row], record.n_features[row])
 
 
+@pytest.mark.slow
 def test_a_session_asks_on_where_a_drawn_policy_orders_no_panels(table):
     X, y = table.iloc[:, :-1], table["diagnosis"]
     clf = SequentialClassifier(NaiveBayes(), FixedPanels(2, **FAST), feature_costs=Costs(0.004, visit_cost=0.01))
@@ -654,7 +671,7 @@ def test_budgets_of_adaptive_refuse_visits(table):
 
 
 @pytest.mark.parametrize("visit", [0.005, 0.02, 0.06, 0.15])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=300)
@@ -697,7 +714,7 @@ def test_a_visit_is_paid_for_whatever_comes_of_it(table):
     assert (case.n_visits, case.cost) == (2, pytest.approx(0.21))
 
 
-@pytest.mark.parametrize("budget", [None, 3])
+@pytest.mark.parametrize("budget", [None, pytest.param(3, marks=pytest.mark.slow)])
 def test_in_one_order_what_is_known_is_passed_over_row_by_row(budget):
     rng = np.random.default_rng(3)
     y = rng.integers(2, size=200)

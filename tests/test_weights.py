@@ -104,7 +104,9 @@ def test_of_many_rows_those_that_weigh_stand_for_all() -> None:
 
 
 @pytest.mark.usefixtures("loose_mixtures")
-@pytest.mark.parametrize("make", [SequentialClassifier, lambda: seqclass.adaptive(effort="quick")])
+@pytest.mark.parametrize(
+    "make", [SequentialClassifier, pytest.param(lambda: seqclass.adaptive(effort="quick"), marks=pytest.mark.slow)]
+)
 def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], strategies=()))
     frame = pd.DataFrame(X[:, :2], columns=list("ab")).assign(kind=np.where(WEIGHT == 0, "odd", "usual"))

@@ -96,6 +96,7 @@ def test_the_strongest_features_stay(make_tree):
     assert strongest(model, np.array([1, 0]), rows[:, ::-1], np.full((9, 3), 1 / 9), np.array([2]), 4).tolist() == [1]
 
 
+@pytest.mark.slow
 def test_thousands_of_stages_are_not_worked_out_at_once(make_tree):
     asked = []
 

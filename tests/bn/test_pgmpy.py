@@ -266,6 +266,7 @@ def test_tree_is_scipys_and_pgmpys(seed):
     assert ours == {frozenset(int(n[1:]) for n in edge) for edge in dag.edges if "class" not in edge}
 
 
+@pytest.mark.slow
 def test_thousands_of_features_go_through():
     model = random_model(30, n_features=1000, n_classes=2, dense=1.0)
     network = model.to_pgmpy()

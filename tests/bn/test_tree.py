@@ -239,7 +239,9 @@ def plain_log_evidence(model, X):
     return sum(np.log(t[(X[:, j], *X[:, model.parents_[j]].T)]) for j, t in enumerate(model.cpds_))
 
 
-@pytest.mark.parametrize("shape", ["line", "star", "random"])
+@pytest.mark.parametrize(
+    "shape", ["line", *(pytest.param(shape, marks=pytest.mark.slow) for shape in ("star", "random"))]
+)
 def test_more_than_a_thousand_features_do_not_underflow(shape):
     rng = np.random.default_rng(10)
     K, V = 1200, 3

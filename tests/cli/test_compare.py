@@ -134,6 +134,7 @@ def test_failures_and_warnings_are_told(folder: Path, run: Any) -> None:
     assert "failed" in alone.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default:.*cells failed")
 def test_a_method_that_always_fails_hides_nothing(folder: Path, run: Any) -> None:
     bad = ("-m", "bad=sklearn:GaussianNB(var_smoothing=-1)")

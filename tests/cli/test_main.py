@@ -121,6 +121,7 @@ def test_interrupted(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("show", "m.seq").exit_code == 130
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_in_a_real_process(model: str) -> None:
     with subprocess.Popen(

@@ -225,6 +225,7 @@ def test_hidden_states_of_cube_nm_are_class_and_context() -> None:
 MEASURED = {None: 0.859, 8: 0.844, 5: 0.819, 4: 0.794}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bins", MEASURED)
 def test_the_best_accuracy_of_a_block(n_bins: int | None) -> None:
     truth = model(make_cube(1, 10, background="normal"))  # what is left of CUBE-NM once the context is known

@@ -269,7 +269,10 @@ def test_a_mark_of_unicode_is_no_part_of_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "shape", "n_classes", "n_test"),
-    [("dxy", (527, 80), 5, 104), ("mz4", (1733, 326), 4, 345), ("symcat", (30_000, 530), 90, 6000)],
+    [
+        *(("dxy", (527, 80), 5, 104), ("mz4", (1733, 326), 4, 345)),
+        pytest.param("symcat", (30_000, 530), 90, 6000, marks=pytest.mark.slow),
+    ],
 )
 def test_published_sets(name, shape, n_classes, n_test, data_dir):
     path = data_dir / "interviews" / f"{name}.npz"

@@ -60,6 +60,7 @@ def test_the_figure_of_each_class(label: int, faint: Dataset) -> None:
     assert (shown == 0.7).all() == (label in (4, 5, 7))
 
 
+@pytest.mark.slow
 def test_what_is_known_of_it() -> None:
     data = load("synthetic_mnist", n_samples=2000, random_state=4)
     touched = np.any([figure(label) for label in range(10)], axis=0)

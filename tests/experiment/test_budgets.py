@@ -61,6 +61,7 @@ def test_a_hard_budget_is_used_up_and_not_exceeded(results: Results) -> None:
     assert table.loc[("etana", 2, 1), "accuracy"] == np.mean(record.decision == data.y[test])
 
 
+@pytest.mark.slow
 def test_what_is_kept_and_shown_is_of_the_budget(results: Results, tmp_path: Path) -> None:
     summary = results.summary()
     assert summary[["method", "budget"]].values.tolist()[:3] == [["etana", 2], ["etana", 4], ["adaptive", 2]]

@@ -213,6 +213,7 @@ def test_explored_goes_through_json(results: Results) -> None:
         Explored.from_dict(broken)
 
 
+@pytest.mark.slow
 def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
     data = load("wine")
     shifted = FunctionTransformer(lambda X: X[:, ::-1])  # which has no names for what it gives

@@ -103,6 +103,7 @@ def many_groups(path: Path, n_sets: int) -> Results:
     return Results.load(path)
 
 
+@pytest.mark.slow
 def test_summary_of_many_groups_is_no_loop_over_them(tmp_path: Path, steps: Any) -> None:
     beyond, compared = [], []
     for n_sets in (15, 60):

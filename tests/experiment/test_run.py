@@ -341,6 +341,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 def test_killed_in_the_middle(tmp_path: Path) -> None:
     command = ["compare", "iris", "-m", "etana", "--price", "0.01", "0.1", "--folds", "2", "--seeds", "0", "1", "-o"]

@@ -241,6 +241,7 @@ def test_groups_are_cheaper_together(run: Any) -> None:
     assert rows["cost"].tolist() == [5 + 3 + 1, 3, 5]
 
 
+@pytest.mark.slow
 def test_what_is_known_is_not_bought_by_others(run: Any) -> None:
     wine = load("wine")
     data, y = np.concatenate([wine.X, wine.X]), np.concatenate([wine.y, wine.y])

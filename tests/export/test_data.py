@@ -136,6 +136,7 @@ def test_too_many_nodes_are_refused(model: Any, tmp_path: Path) -> None:
     assert 0 < cut["cut"] < 1
 
 
+@pytest.mark.slow
 def test_a_graph_keeps_nearly_all_cases_unless_told(model: Any) -> None:
     """What it leaves out by itself is as little as the nodes allow, and never more than 1%."""
     n = len(policy_data(model("graph"))["nodes"])

@@ -160,6 +160,7 @@ def test_a_case_by_keyboard(opened: Any, model: Any) -> None:
     assert len(opened.texts("[data-part=answers] li")) == len(session.history)
 
 
+@pytest.mark.slow
 def test_a_bank_of_sixty_items_with_areas_is_a_page(browser: Any, tmp_path: Path) -> None:
     rng, page = np.random.default_rng(0), tmp_path / "exam.html"
     bank = ItemResponse.from_items(

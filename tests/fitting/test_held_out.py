@@ -157,7 +157,10 @@ def test_generators_and_none_as_seeds(cancer: Any) -> None:
         assert etana(0.01, n_bins=2, random_state=seed).fit(X, y, held_out=2).held_out_.n_folds == 2
 
 
-@pytest.mark.parametrize("fit", [etana, lambda price: etana(price, calibrate=True), seqclass.adaptive])
+@pytest.mark.parametrize(
+    "fit",
+    [etana, pytest.param(lambda price: etana(price, calibrate=True), marks=pytest.mark.slow), seqclass.adaptive],
+)
 def test_a_series_of_labels_is_read_by_row(
     cancer: Any, fit: Any, loose_mixtures: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +232,7 @@ def beside(X: Any, y: Any, price: Any = 0.01, n_folds: int = 5, **settings: Any)
     return line
 
 
+@pytest.mark.slow
 def test_the_linear_yardstick_is_as_good_as_tuned_forward_selection() -> None:
     assert beside(*load_breast_cancer(return_X_y=True)).cost < 0.08  # that has .0754 on these folds
 

@@ -208,6 +208,7 @@ def test_a_function_gets_the_certificate_of_its_policy(make_case, policies):
         assert (result.upper, result.lower) == (own.upper, own.lower)
 
 
+@pytest.mark.slow
 def test_a_policy_without_values_gets_good_ones(policies):
     tables = np.random.default_rng(0).dirichlet(np.ones(4), size=(12, 5)).transpose(0, 2, 1)
     problem = TableProblem(np.full(5, 0.2), tables, 0.01)

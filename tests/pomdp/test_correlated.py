@@ -88,6 +88,7 @@ def test_a_problem_with_tables_is_left_to_the_solver_within(make_case):
         assert ProjectedValueIteration(solver).solve(problem).info.upper == inside.solve(problem).info.upper
 
 
+@pytest.mark.slow
 def test_values_are_corrected_where_cases_come(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 300)

@@ -114,6 +114,7 @@ def test_every_sortable_table_sorts(opened: Any) -> None:
     assert opened.run("document.querySelectorAll('[aria-sort=ascending]').length") == tables
 
 
+@pytest.mark.slow
 def test_long_tables_are_turned_and_searched(browser: Any, long_page: Path) -> None:
     browser.open(long_page)
     status = "#summary [role=status]"

@@ -94,7 +94,7 @@ def shown_names() -> list[str]:
     return [*named("data")[:2], *methods[:5], *fails, *named("class"), *named("feature"), *named("error")[:5]]
 
 
-@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("given", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_every_name_is_text_in_a_browser(
     browser: Any, everything: Results, explored: ExploredRun, tmp_path: Path, given: bool
 ) -> None:

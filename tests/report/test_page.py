@@ -232,6 +232,7 @@ def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets + 1
 
 
+@pytest.mark.slow
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:DummyClassifier", "sklearn:GaussianNB"]
     results = Experiment(["iris", "wine"], methods, cv=2).run(tmp_path / "three.run")
@@ -304,6 +305,7 @@ def test_the_explorer_has_all_sequential_methods(results: Results, plain: str, t
         written(results, tmp_path, price=0.5)
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = explore_run(results)
     assert found.n_instances == 40
@@ -389,6 +391,7 @@ def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(40), 4)

@@ -143,6 +143,7 @@ def test_pictures_are_drawn_as_tables_are_done_and_shown_on_the_page(
     assert [path.name for path in Path("other").iterdir()] == ["semi_rfs-fig3.svg"]
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_does_not_end_the_run(data: Path, folder: Path, run: Any, monkeypatch: Any) -> None:
     pytest.importorskip("matplotlib")
 
@@ -250,6 +251,7 @@ def test_two_outputs_are_two_files(folder: Path, refuses: Any) -> None:
     assert not Path("a.txt").exists()
 
 
+@pytest.mark.slow
 def test_from_the_root_of_a_checkout(run: Callable[..., Any]) -> None:
     """As the page says it; ``--quiet`` is among the options, and wrong ones name the command."""
     assert "--quiet" in run("--help").stdout

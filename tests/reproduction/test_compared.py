@@ -176,7 +176,7 @@ def test_classifiers_on_a_stream(tmp_path: Path) -> None:
     assert "none, published, failed, ImportError: not there" in failed.note
 
 
-@pytest.mark.parametrize("make", [online_boosting, fast_decision_tree])
+@pytest.mark.parametrize("make", [pytest.param(online_boosting, marks=pytest.mark.slow), fast_decision_tree])
 def test_classifiers_of_river(make: Any) -> None:
     pytest.importorskip("river")
     X, y = make_classification(400, 5, n_informative=3, n_redundant=0, class_sep=2, random_state=0)

@@ -112,6 +112,7 @@ def test_a_table_that_fails_does_not_end_the_others(stand_ins: Path, monkeypatch
     assert len(other.rows) == 4
 
 
+@pytest.mark.slow
 def test_a_set_that_cannot_be_read_is_told_and_leaves_the_others(stand_ins: Path) -> None:
     (stand_ins / "mll.npz").write_bytes(b"no archive")
     (found,) = reproduce(["etana-3"], data_dir=stand_ins, quick=True)

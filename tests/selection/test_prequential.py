@@ -24,6 +24,7 @@ def relevant_stream(n: int = 10_000) -> tuple[Any, Any]:
     return X[order], y[order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scaled, published, mean, spread, behind",
     [(False, 0.840, 0.8285, 0.0061, 0.0107), (True, 0.787, 0.7798, 0.0118, 0.1181)],

@@ -308,6 +308,7 @@ def test_a_random_learner_is_given_a_seed(data: Any) -> None:
     assert np.array_equal(generators[0].support_, generators[1].support_)
 
 
+@pytest.mark.slow
 def test_a_sequential_classifier_as_learner(data: Any) -> None:
     X, y = data
 

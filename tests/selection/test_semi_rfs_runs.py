@@ -63,6 +63,7 @@ def test_a_wrong_number_of_processes_is_refused(data: Any) -> None:
         make(n_jobs="two").fit(*data)
 
 
+@pytest.mark.slow
 def test_worker_processes(data: Any, undisturbed: Any) -> None:
     alone = undisturbed(max_iter=4)
     assert_same(make(max_iter=4, n_jobs=2).fit(*data), alone)
@@ -166,6 +167,7 @@ def test_a_resumed_search_equals_an_undisturbed_one(
     assert np.all(np.diff(later.evaluations_["time"]) >= 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_an_interrupted_iteration_counts_as_it_would_have(seed: int, tmp_path: Path) -> None:
     data = make_classification(80, 20, n_informative=5, random_state=3)
