@@ -76,7 +76,9 @@ def above_optimum(kind, seeds):
     return np.array(found)
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "tree" else ()) for kind in CASES]
+)
 def test_the_search_comes_close_to_the_optimum_over_all_orders(kind):
     above = above_optimum(kind, range(2))
     assert above.mean() < 0.01
@@ -251,7 +253,9 @@ def test_the_same_seed_gives_the_same_policy():
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("kind", ["naive", "tree", pytest.param("network", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["naive", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("tree", "network"))]
+)
 def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     if kind == "network":
         model = DiscreteNetwork(random_network(3, 7), "n0").fit()
@@ -426,6 +430,7 @@ def test_a_classifier_says_what_order_was_chosen(tmp_path):
     assert SequentialClassifier(discretizer="precomputed").fit(data.X, data.y).ordering_ is None
 
 
+@pytest.mark.slow
 def test_bounds_are_gone_by_where_they_are_close():
     rng = np.random.default_rng(3)
     sharp = rng.dirichlet(np.full(3, 0.4), size=(16, 2)).transpose(0, 2, 1)

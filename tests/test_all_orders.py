@@ -212,6 +212,7 @@ def test_few_questions_of_many_are_planned_exactly(limit):
     assert min(costs_then, belief.stopping_cost[0]) == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_adaptive_lists_two_million_unless_rules_are_named():
     problem = many_sensors(10)  # 1,048,576
     info = Adaptive(certificate_paths=0).solve(problem).info
@@ -233,6 +234,7 @@ def test_what_is_listed():
     assert PartialAnswers.from_problem(free_case(1, tree=True).problem, 10**6) is None
 
 
+@pytest.mark.slow
 def test_more_than_are_enumerated_are_listed():
     problem = many_sensors(8)  # 65,536
     info, other = (solver.solve(problem).info for solver in (ExactFreeOrder(), Adaptive(max_nodes=4**8)))

@@ -189,6 +189,7 @@ def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
         assert values.value <= certificate.lower <= truth
 
 
+@pytest.mark.slow
 def test_a_search_closes_sooner_with_hints():
     problem = naive_problem(3, n_questions=7, n_classes=4, price=0.03)
     found = ExactFreeOrder(60, certificate_paths=0).solve(problem).info
@@ -364,6 +365,7 @@ def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_l
     assert max(len(paths.cost) for paths in visits) < 3000  # and not 60 for each of a hundred histories
 
 
+@pytest.mark.slow
 def test_certificates_of_all_orders_bracket_the_optimum():
     for seed in range(1100, 1104):
         case = free_case(seed, tree=bool(seed % 2), most=4)
@@ -380,9 +382,8 @@ def test_certificates_of_all_orders_bracket_the_optimum():
         assert lowest(case.problem, bounds_of(case.problem)) <= truth + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("n_classes", "n_questions"), [(2, 10), pytest.param(4, 5, marks=pytest.mark.slow)]
-)  # by values of repeats, and by paths
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_classes", "n_questions"), [(2, 10), (4, 5)])  # by values of repeats, and by paths
 def test_width_is_of_what_a_policy_of_any_order_costs(n_classes, n_questions):
     problem = naive_problem(1, n_questions=n_questions, n_classes=n_classes, price=0.02 if n_classes == 2 else 0.002)
     policy = Lookahead(1, certificate_paths=0).solve(problem)

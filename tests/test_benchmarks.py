@@ -86,7 +86,7 @@ GOLDEN = {"cost_trees.py", "hard_budgets.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {
-    *("networks.py", "rough_sets.py", "drift.py", "known.py"),
+    *("networks.py", "rough_sets.py", "drift.py", "known.py", "chosen.py", "hard_budgets.py", "real_data.py"),
     "ability.py",
     "speed.py",
     "all_orders.py",

@@ -181,6 +181,7 @@ def cheap(**how: Any) -> AdaptiveClassifier:
     return AdaptiveClassifier(0.02, effort="quick", **how)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loose_mixtures", "short_lines")
 def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     late, told = stream(500, 0, seed=1)

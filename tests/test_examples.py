@@ -201,6 +201,7 @@ def test_exchange_files(tmp_path: Path) -> None:
     assert "any_order.pomdp: 97 states, actions: ask0 ask1" in text
 
 
+@pytest.mark.slow
 def test_pomdp_py_planners(tmp_path: Path) -> None:
     pytest.importorskip("pomdp_py")
     text = run("pomdp_py_planners", cwd=tmp_path)
@@ -323,6 +324,7 @@ def test_missing_features(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_ifc2f_correlated(tmp_path: Path) -> None:
     text = run("ifc2f_correlated", cwd=tmp_path)
     rows = re.findall(r"^(\S.*?)  +(\d\.\d{3}) +(\d\.\d{3}) +(\d\.\d{3}) +(\S+) +(\S+)%$", text, re.MULTILINE)
@@ -335,6 +337,7 @@ def test_ifc2f_correlated(tmp_path: Path) -> None:
     assert (edges, inside) == (15, 12)
 
 
+@pytest.mark.slow
 def test_explain_words(tmp_path: Path) -> None:
     page, picture = tmp_path / "words.html", tmp_path / "words.png"
     text = run("explain_words", "--html", str(page), "--picture", str(picture), cwd=tmp_path)
@@ -483,6 +486,7 @@ def test_live_source(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["answers.db"]
 
 
+@pytest.mark.slow
 def test_bought_features(tmp_path: Path) -> None:
     text = run("bought_features", cwd=tmp_path)
     counts = [int(count) for count in re.findall(r"^\w+ +computed for +(\d+) of 450 images", text, re.MULTILINE)]

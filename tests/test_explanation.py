@@ -195,6 +195,7 @@ def test_policies_that_cannot_tell_what_they_expect(cancer: Any, solver: Any) ->
         assert told.not_asked is None or f"Stopped before {told.not_asked.name} (price 0.01)." in str(told)
 
 
+@pytest.mark.slow
 def test_policies_by_lot(cancer: Any) -> None:
     X, y = cancer
     clf = etana(solver=QUICK, target_cost=0.013).fit(X, y)

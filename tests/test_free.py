@@ -72,6 +72,7 @@ def test_lookahead_costs_what_recursion_to_its_depth_says(tree):
         assert (lookahead_costs(belief, 2, 1) < np.inf).sum() <= 1
 
 
+@pytest.mark.slow
 def test_candidates_that_are_ruled_out_change_no_action():
     for seed in range(6):
         case = free_case(seed, most=5)

@@ -151,6 +151,7 @@ def test_it_is_made_where_many_states_are_hidden_and_time_is_there():
     assert least_in_hindsight(many_states(), 0.1, 0.099, 4000, 0.99, np.inf, rng) == (0.0, 0)
 
 
+@pytest.mark.slow
 def test_where_there_is_time_more_questions_are_followed():
     problem = many_states(5)
     by_work, in_time = (in_hindsight(problem, 50, seconds, np.random.default_rng(0)) for seconds in (np.inf, 1e6))

@@ -494,6 +494,7 @@ def test_a_dict_that_keeps_what_no_row_has_is_refused(plain: SequentialClassifie
         clf.acquire(provider=Reads(HOLES), n=9, kept={feature: told})
 
 
+@pytest.mark.slow
 def test_the_recipes_and_the_adaptive_classifier_take_sources(few_ways: None) -> None:
     for clf in (seqclass.etana(0.02), seqclass.adaptive(0.02, effort="quick")):
         clf.fit(X, Y)

@@ -498,6 +498,7 @@ def test_rules_come_from_a_file(tmp_path: Path) -> None:
     assert "must hold an object" in CliRunner().invoke(main, [*command, "--order", "adaptive"]).output
 
 
+@pytest.mark.slow
 def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> None:
     """Questions that are paid for in any case may as well tell whether others still pay."""
     rng = np.random.default_rng(1)

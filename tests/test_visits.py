@@ -192,7 +192,7 @@ def test_where_visits_cost_nothing_nothing_changes():
         (Panels(**FAST), True),
         pytest.param(Panels(max_nodes=0, **FAST), True, marks=pytest.mark.slow),
         pytest.param(Panels(**FAST), False, marks=pytest.mark.slow),
-        (Panels(max_nodes=0, **FAST), False),
+        pytest.param(Panels(max_nodes=0, **FAST), False, marks=pytest.mark.slow),
         (FixedPanels(2, **FAST), True),
         pytest.param(FixedPanels(2, **FAST), False, marks=pytest.mark.slow),
         pytest.param(FixedPanels(once=True, **FAST), True, marks=pytest.mark.slow),
@@ -339,7 +339,7 @@ MODELS = {
 LONG = [
     *itertools.product(["naive"], ["plain", "bundles"]),
     *itertools.product(["mixture"], ["plain", "groups", "bundles"]),
-    *itertools.product(["tree"], ["plain", "groups", "delays"]),
+    *itertools.product(["tree"], ["plain", "groups", "bundles"]),
     *itertools.product(["fixed"], ["plain", "delays"]),
 ]
 
@@ -607,6 +607,7 @@ def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, any_order):
     assert found > 20
 
 
+@pytest.mark.slow
 def test_a_hard_budget_orders_panels_that_fit(table):
     X, y = table.iloc[::2, :-1], table["diagnosis"][::2]
     for order in ("adaptive", "conditional"):

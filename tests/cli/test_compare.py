@@ -108,6 +108,7 @@ def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
     assert table["cost_max"].min() >= 0.01
 
 
+@pytest.mark.slow
 def test_several_data_sets_are_compared(folder: Path, run: Any) -> None:
     stump = "sklearn:DecisionTreeClassifier(max_depth=1)"
     result = run(*RUN[:2], "wine", *RUN[2:], "-m", f"stump={stump}")

@@ -144,6 +144,7 @@ def test_other_prices_and_costs(model: str, run: Any, refuses: Any, patients: pd
     assert "neither data.costs.csv nor data.costs.json" in refuses("evaluate", model, "data.csv", "--dataset-costs")
 
 
+@pytest.mark.slow
 def test_fit_and_compare_take_the_same_file(folder: Path, run: Any, refuses: Any) -> None:
     whole = {**COSTS, "feature_costs": {**COSTS["feature_costs"], "age in years": 0.01, "empty": 0.5}}
     Path("data.costs.json").write_text(json.dumps(whole))

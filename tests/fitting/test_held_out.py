@@ -255,6 +255,7 @@ def test_the_linear_yardstick_weighs_prices() -> None:
     assert line.price <= 3
 
 
+@pytest.mark.slow
 def test_the_linear_yardstick_counts_what_is_cheaper_together() -> None:
     """Alone each of a group pays less than it costs."""
     rng = np.random.default_rng(0)
@@ -396,6 +397,7 @@ def test_groups_and_bundles() -> None:
     assert set(np.round(grouped.linear.prices, 6)) <= {0.0, 0.02, 0.021, 0.04, 0.041}
 
 
+@pytest.mark.slow
 def test_sparse_rows_stay_sparse() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2

@@ -104,6 +104,7 @@ def test_mixed_method(repeated):
     assert result.lower < result.lower_mean <= result.upper
 
 
+@pytest.mark.slow
 def test_large_problem_turns_to_simulation(repeated):
     problem = repeated(60, 0.002, 0.6)
     policy = Perseus(certificate_paths=0).solve(problem)
@@ -159,6 +160,7 @@ def test_a_policy_for_another_order_is_refused(policies, repeated):
             certify(problem, longer, method=method)
 
 
+@pytest.mark.slow
 def test_solver_and_certificate_use_different_paths(repeated):
     policy = LookaheadPolicy(StoppingValue(repeated(40, 0.001, 0.6)))
     settings = {"method": "simulation", "n_paths": 100}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from seqclass.agent.problem import ModelProblem
 from seqclass.pomdp import ProjectedValueIteration, StoppingValue, TableProblem
@@ -37,6 +38,7 @@ def solved(tree, price=0.03):
     )
 
 
+@pytest.mark.slow
 def test_the_bound_is_sound_and_tighter(make_tree):
     gaps = []
     for n_classes in (2, 3, 4):

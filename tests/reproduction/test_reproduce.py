@@ -120,6 +120,7 @@ def test_a_set_that_cannot_be_read_is_told_and_leaves_the_others(stand_ins: Path
     assert {row.data for row in found.rows} == {"Madelon", "Lung2"}
 
 
+@pytest.mark.slow
 def test_tables_come_one_by_one_with_progress(stand_ins: Path) -> None:
     seen: list[Progress] = []
     settings: dict[str, Any] = {"data_dir": stand_ins, "quick": True, "on_progress": seen.append}

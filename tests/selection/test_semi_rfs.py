@@ -118,6 +118,7 @@ def test_earlier_forms_are_settings(data: Any) -> None:
     assert -np.diff(sizes).min() == 31 // 6  # at once, while all are there
 
 
+@pytest.mark.slow
 def test_only_removals_from_all_features_with_the_penalty_of_algorithm_3(data: Any) -> None:
     settings = {"max_iter": 150, "random_state": 0, "adaptive": False, "group_size": 1, "patience": None, "cv": 2}
     moves = SemiRFS(GaussianNB(), warm_start="all", **settings).fit(*data).history_["move"].tolist()

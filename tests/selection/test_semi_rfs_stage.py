@@ -152,6 +152,7 @@ def test_cool_down_factors() -> None:
     assert flat.factors[:2].tolist() == [6.0, 2.0]
 
 
+@pytest.mark.slow
 def test_moves_are_equally_likely_and_bounded_by_the_size() -> None:
     full, single = np.ones(5, dtype=bool), np.arange(5) < 1
     assert set(feasible_moves(np.arange(5) < 2, settings()).values()) == {1.0}
