@@ -17,7 +17,22 @@ from typing import Any
 import numpy as np
 
 #: Iterations of EM that are timed; cases that are played; answers of a query.
-ITERATIONS, N_CASES, N_SEEN = 20, 100, 5
+ITERATIONS, N_CASES, N_SEEN = 20, 40, 5
+#: Files of DDXPlus.
+DDXPLUS = ("patients.csv", "evidences.json", "conditions.json")
+
+
+def forget(agent: Any) -> None:
+    """Have an agent keep no history, as if it had met no case."""
+    for first in getattr(vars(agent).get("_live_case_parts", {}).get("histories"), "_first", {}).values():
+        first.after.clear()
+
+
+def symptoms(n_questions: int, n_classes: int, n: int = 3000) -> tuple[Any, Any]:
+    """Rows of yes and no, each as likely as its class has it."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n)
+    return (rng.random((n, n_questions)) < rng.beta(0.5, 0.9, (n_classes, n_questions))[y]).astype(float), y
 
 
 def drawn(n_questions: int, n_classes: int, n: int = 2000) -> tuple[Any, Any]:
@@ -44,43 +59,51 @@ class Ours:
         self.kept: dict[Any, Any] = {}
         self.folder = tempfile.TemporaryDirectory()
 
-    def fitted(self, n_questions: int, n_classes: int, order: str) -> tuple[Any, Any]:
-        """A classifier, and its rows."""
-        from seqclass import SequentialClassifier
+    def fitted(self, n_questions: int, n_classes: int, kind: str, folder: str = "") -> tuple[Any, Any, list[Any]]:
+        """A classifier, rows as it takes them, and of each what is known at the start."""
+        key = n_questions, n_classes, kind
+        if key not in self.kept:
+            self.kept[key] = diagnoses(folder) if folder else fit(n_questions, n_classes, kind)
+        return self.kept[key]  # type: ignore[no-any-return]
 
-        if (n_questions, n_classes, order) not in self.kept:
-            X, y = drawn(n_questions, n_classes)
-            clf = SequentialClassifier(feature_costs=0.01, order=order).fit(X, y)
-            self.kept[n_questions, n_classes, order] = clf, X
-        return self.kept[n_questions, n_classes, order]  # type: ignore[no-any-return]
-
-    def predict(self, run: int, *case: Any) -> tuple[float, Any]:
-        """One row after the other."""
-        clf, X = self.fitted(*case)
-        rows = range(run * N_CASES, run * N_CASES + N_CASES)
+    def predict(self, run: int, met: bool, *case: Any) -> tuple[float, Any]:
+        """One row after the other, of which nothing is kept, or each of which was met just before."""
+        clf, X, _ = self.fitted(*case)
         clf.predict(X[:1])
-        answers: list[Any] = []
-        seconds = cpu(lambda: answers.extend(clf.predict(X[i : i + 1]).tolist() for i in rows), 1) / len(rows)
-        return seconds, [answers, clf.predict_proba(X[rows[0] : rows[-1] + 1]).tolist()]
+        answers, seconds = [], 0.0
+        for i in range(N_CASES):
+            forget(clf.agent_)
+            if met:
+                clf.predict(X[i : i + 1])
+            began = time.process_time()
+            decided = clf.predict(X[i : i + 1])
+            seconds += time.process_time() - began
+            answers.append(str(decided[0]))
+        return seconds / N_CASES, answers
 
     def session(self, run: int, *case: Any) -> tuple[float, Any]:
-        """Live cases that begin."""
-        clf, _ = self.fitted(*case)
-        clf.session()
-        return cpu(clf.session, 20), clf.session().next_feature.name
+        """Live cases that begin, with what is known at the start."""
+        clf, _, known = self.fitted(*case)
+        clf.session(known=known[0]).next_feature  # noqa: B018 - which works out what all cases share
+        return cpu(lambda: clf.session(known=known[0]), 20), clf.session(known=known[0]).next_feature.name
 
-    def answer(self, run: int, *case: Any) -> tuple[float, Any]:
+    def answer(self, run: int, met: bool, *case: Any) -> tuple[float, Any]:
         """An answer of a live case, and what is asked next."""
-        clf, X = self.fitted(*case)
+        clf, X, known = self.fitted(*case)
         found, n, seconds = [], 0, 0.0
-        for row in X[run * N_CASES : run * N_CASES + N_CASES]:
-            live = clf.session()
-            question = live.next_feature
-            began = time.process_time()
-            while question is not None:
-                live.observe(question.name, row[question.column])
-                question, n = live.next_feature, n + 1
+        for i in range(N_CASES):
+            row = X.iloc[i].to_numpy() if hasattr(X, "iloc") else X[i]
+            for timed in (False, True) if met else (True,):
+                if timed is not met:
+                    forget(clf.agent_)
+                live = clf.session(known=known[i])
+                question, before = live.next_feature, len(live.history)
+                began = time.process_time()
+                while question is not None:
+                    tell(live, question, row)
+                    question = live.next_feature
             seconds += time.process_time() - began
+            n += len(live.history) - before
             found.append([live.posterior.tolist(), [a.expected_saving for a in live.history]])
         return seconds / n, found
 
@@ -150,6 +173,54 @@ class Ours:
         model, codes = self.kept[file, n]
         belief = model.posterior(codes)
         return cpu(lambda: model.posterior(codes), 1) / len(codes), belief.tolist()
+
+
+def fit(n_questions: int, n_classes: int, kind: str) -> tuple[Any, Any, list[Any]]:
+    """A classifier of a kind; nothing is known at the start."""
+    from seqclass import SequentialClassifier, adaptive, ifc2f
+    from seqclass.bn import ClassMixture, NaiveBayes
+    from seqclass.pomdp import Adaptive, ClassInformation
+
+    warnings.simplefilter("ignore")
+    if kind == "yes or no, any order":
+        solver = Adaptive([ClassInformation()], certificate_paths=0, max_rounds=0)
+        settings: Any = {"order": "adaptive", "feature_costs": 0.003, "max_features": 12, "max_candidates": None}
+        X, y = symptoms(n_questions, n_classes)
+        clf: Any = SequentialClassifier(NaiveBayes(alpha=0.3), solver, **settings)
+    else:
+        X, y = drawn(n_questions, n_classes, 600 if kind == "adaptive, quick" else 2000)
+        any_order = {"feature_costs": 0.01, "order": "adaptive"}
+        clf = {
+            "one order": lambda: SequentialClassifier(feature_costs=0.01),
+            "any order": lambda: SequentialClassifier(**any_order),
+            "adaptive, quick": lambda: adaptive(0.01, effort="quick"),
+            "tree network, one order": lambda: ifc2f(0.01),
+            "class mixture, any order": lambda: SequentialClassifier(ClassMixture(4, random_state=0), **any_order),
+        }[kind]()
+    return clf.fit(X, y), X, [{}] * len(X)
+
+
+def diagnoses(folder: str) -> tuple[Any, Any, list[Any]]:
+    """DDXPlus as in `interviews.py`: rows of the first fold."""
+    from interviews import ClassInformation, Costs, StratifiedKFold, load_interviews, method
+
+    patients, evidences, conditions = (Path(folder) / f"ddxplus_{part}.gz" for part in DDXPLUS)
+    data = load_interviews(patients, evidences=evidences, conditions=conditions)
+    train, test = next(iter(StratifiedKFold(5, shuffle=True, random_state=0).split(data.y, data.y)))
+    clf = method(data, 0.1, 0.003, ClassInformation(), None, feature_costs=Costs(0.003, bundles=data.bundles))
+    X = data.X.iloc[test[:N_CASES]]
+    return clf.fit(data.X.iloc[train], data.labels[train]), X, X[list(data.known)].to_dict("records")
+
+
+def tell(live: Any, question: Any, row: Any) -> None:
+    """Answer what was asked, of a bundle what is there."""
+    if question.features:
+        there = {one.name: row[one.column] for one in question.features if row[one.column] == row[one.column]}
+        live.observe(question.name, there) if there else live.unavailable(question.name)
+    elif row[question.column] == row[question.column]:
+        live.observe(question.name, row[question.column])
+    else:
+        live.unavailable(question.name)
 
 
 def seen_of(model: Any, n: int) -> tuple[Any, Any]:

@@ -6,7 +6,8 @@ Each server runs in a process of its own, with uvicorn; clients on a few kept co
 and in turn of the two. A request is what to ask next after so many answers, of ETANA on 30 measurements. The peer is an
 application that reads a body of JSON and gives it back. ``ours_s`` and ``peer_s`` are seconds a request, all together.
 In the last row, 32 clients at once work through the same 200 cases each, in orders of their own, from the first
-question to the decision; what differs from the answers to one client alone is an error. The echo gets the same.
+question to the decision; what differs from the answers to one client alone is an error. The echo gets the same. Each
+row comes twice, the second time with seconds of the server's processor, which other work on the machine leaves alone.
 With ``--memory`` the script tells instead what the service keeps of 100,000 requests with different values.
 """
 
@@ -14,15 +15,18 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import multiprocessing
+import os
 import socket
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from _common import Row, needed, parser, report
@@ -92,19 +96,41 @@ def together(tasks: list[Callable[[], None]]) -> float:
     return time.perf_counter() - began
 
 
-def rate(port: int, parts: list[list[tuple[str, bytes]]]) -> tuple[float, float]:
-    """Seconds a request, and those that 99 of 100 stay below, of clients that ask one thing after the other."""
-    taken, n = list[float](), sum(map(len, parts))
+class Server(NamedTuple):
+    """Where a server listens, and its process."""
+
+    port: int
+    process: int
+
+    def processor_seconds(self) -> float:
+        """Seconds of the processor so far; NaN where the system does not say."""
+        with suppress(OSError):
+            numbers = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+        return math.nan
+
+
+class Rate(NamedTuple):
+    """Seconds a request, those that 99 of 100 stay below, and those of the server's processor."""
+
+    seconds: float
+    p99: float
+    processor: float
+
+
+def rate(server: Server, parts: list[list[tuple[str, bytes]]]) -> Rate:
+    """The rate of clients that ask one thing after the other."""
+    taken, n, before = list[float](), sum(map(len, parts)), server.processor_seconds()
 
     def ask(part: list[tuple[str, bytes]]) -> None:
-        client = Client(port, taken)
+        client = Client(server.port, taken)
         for path, body in part:
             client.post(path, body)
 
     seconds = together([partial(ask, part) for part in parts])
     if len(taken) < n:
         raise ValueError("a request was not answered")
-    return seconds / n, float(np.percentile(taken, 99))
+    return Rate(seconds / n, float(np.percentile(taken, 99)), (server.processor_seconds() - before) / n)
 
 
 def work_through(client: Client, row: dict[str, float]) -> tuple[list[bytes], list[bytes]]:
@@ -117,22 +143,24 @@ def work_through(client: Client, row: dict[str, float]) -> tuple[list[bytes], li
     return sent, got
 
 
-def crowd(ports: list[int], rows: list[dict[str, float]], n_clients: int) -> tuple[tuple[float, float], ...]:
-    """Seconds a request and the 99th of 100, of many who work through cases at once, and of the echo."""
-    alone = Client(ports[0], [])
+def crowd(servers: list[Server], rows: list[dict[str, float]], n_clients: int) -> tuple[Rate, Rate]:
+    """The rate of many who work through cases at once, and of the echo."""
+    alone = Client(servers[0].port, [])
     sent, wanted = zip(*(work_through(alone, row) for row in rows))
     taken, same = list[float](), list[bool]()
     orders = [np.random.default_rng(seed).permutation(len(rows)).tolist() for seed in range(n_clients)]
 
     def work(order: list[int]) -> None:
-        client = Client(ports[0], taken)
+        client = Client(servers[0].port, taken)
         same.extend(work_through(client, rows[i])[1] == wanted[i] for i in order)
 
+    before = servers[0].processor_seconds()
     seconds = together([partial(work, order) for order in orders])
+    processor = servers[0].processor_seconds() - before
     if len(same) < n_clients * len(rows) or not all(same):
         raise ValueError(f"{sum(same)} of {n_clients * len(rows)} cases went as they go alone")
-    ours = seconds / len(taken), float(np.percentile(taken, 99))
-    return ours, rate(ports[1], [[("/next", body) for i in order for body in sent[i]] for order in orders])
+    ours = Rate(seconds / len(taken), float(np.percentile(taken, 99)), processor / len(taken))
+    return ours, rate(servers[1], [[("/next", body) for i in order for body in sent[i]] for order in orders])
 
 
 def memory(port: int, process: int, names: list[str], n: int) -> None:
@@ -147,12 +175,14 @@ def memory(port: int, process: int, names: list[str], n: int) -> None:
         client.post("/next", json.dumps({"answers": answers}).encode())
 
 
-def as_row(name: str, ours: tuple[float, float], theirs: tuple[float, float]) -> Row:
-    """A row of seconds a request and the 99th of 100, ours and the echo's."""
-    (seconds, p99), (peer, peer_p99) = ours, theirs
-    told = f"{name}, {1 / seconds:.0f} requests a second (p99 {1e3 * p99:.1f} ms; "
-    told += f"echo {1 / peer:.0f}, {1e3 * peer_p99:.1f} ms)"
-    return Row(told, seconds, "FastAPI echo", peer, peer / seconds, None)
+def as_rows(name: str, ours: list[Rate], theirs: list[Rate]) -> list[Row]:
+    """Rows of seconds a request and of the processor's, ours and the echo's, the least of the repeats."""
+    one, other = min(ours), min(theirs)
+    told = f"{name}, {1 / one.seconds:.0f} requests a second (p99 {1e3 * one.p99:.1f} ms; "
+    told += f"echo {1 / other.seconds:.0f}, {1e3 * other.p99:.1f} ms)"
+    busy, idle = (min(rate.processor for rate in rates) for rates in (ours, theirs))
+    pairs = ((told, one.seconds, other.seconds), (f"{name}, processor of the server", busy, idle))
+    return [Row(text, a, "FastAPI echo", b, b / a, None) for text, a, b in pairs if not math.isnan(a)]
 
 
 def main() -> None:
@@ -169,18 +199,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.seq"
         clf.save(path)
-        ports, processes = [], []
+        servers, processes = list[Server](), []
         for model in (str(path), None):
             with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # by which asyncio tells that nothing is to wait
                 listening.bind(("127.0.0.1", 0))
                 listening.listen(100)
-                ports.append(listening.getsockname()[1])
                 processes.append(multiprocessing.get_context("fork").Process(target=serve, args=(model, listening)))
                 processes[-1].start()
+                servers.append(Server(listening.getsockname()[1], processes[-1].pid or 0))
         names = [clf.feature_name(column) for column in clf.order_.tolist()]
         try:
             if arguments.memory:
-                memory(ports[0], processes[0].pid or 0, names, 1000 if arguments.quick else 100_000)
+                memory(*servers[0], names, 1000 if arguments.quick else 100_000)
                 return
             for n_answers in (0, 1, 3):
                 # values as they come, so that nothing is answered from memory
@@ -189,16 +219,18 @@ def main() -> None:
                     for i in range(n)
                 ]
                 parts = [[("/next", body.encode()) for body in bodies[part::CLIENTS]] for part in range(CLIENTS)]
-                for port in ports:
-                    rate(port, [part[: n // 16] for part in parts])  # to warm up
+                for server in servers:
+                    rate(server, [part[: n // 16] for part in parts])  # to warm up
                 ours, theirs = [], []
                 for _ in range(1 if arguments.quick else arguments.repeats):
-                    ours.append(rate(ports[0], parts))
-                    theirs.append(rate(ports[1], parts))
-                rows.append(as_row(f"/next after {n_answers} answers", min(ours), min(theirs)))
+                    ours.append(rate(servers[0], parts))
+                    theirs.append(rate(servers[1], parts))
+                rows += as_rows(f"/next after {n_answers} answers", ours, theirs)
             n_clients, n_cases = (4, 3) if arguments.quick else (CROWD, N_CASES)
             cases = X.iloc[:n_cases].to_dict("records")
-            rows.append(as_row(f"{n_clients} clients x {n_cases} cases", *crowd(ports, cases, n_clients)))
+            rows += as_rows(
+                f"{n_clients} clients x {n_cases} cases", *([one] for one in crowd(servers, cases, n_clients))
+            )
         finally:
             for process in processes:
                 process.terminate()

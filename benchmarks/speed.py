@@ -1,14 +1,16 @@
 """One case, the start of commands, mixtures, and networks in batches: seconds before a change, after it, and of peers.
 
-    python benchmarks/speed.py [--json FILE] [--quick] [--repeats N] [--before PATH] [--networks NAME ...]
+    python benchmarks/speed.py [--json FILE] [--page FILE] [--quick] [--repeats N] [--before PATH] [--data DIR]
+        [--networks NAME ...] [--cases-only]
 
 Seconds are those of the processor. Ours are measured in a process of its own; with ``--before``, a checkout of an
 earlier commit, the same is measured there in another one, in turns, and answers have to be the same to 1e-9. A case is
-played from the first question to the decision, with rows that none of the earlier ones repeats; a row is one answer.
-``session()`` is that of the second case, as a service has it. Peers are scikit-learn's naive Bayes on outcomes that are
-there already, bare numpy (Bayes' rule of one answer), ``import sklearn.base``, and, where it is installed, pyAgrum's
-lazy propagation of a single query beside ours of a row in a batch: the target's posterior given five answers at random.
-Networks are those that pgmpy comes with.
+played from the first question to the decision; a row is one answer. Histories of cases are kept: a *new* row or case is
+one of which none is, a *known* one was met just before. ``session()`` is that of the second case, as a service has it,
+with what is known at the start. ``--page`` writes what is printed as Markdown. Peers are scikit-learn's naive Bayes on
+outcomes that are there already, bare numpy (Bayes' rule of one answer), ``import sklearn.base``, and, where it is
+installed, pyAgrum's lazy propagation of a single query beside ours of a row in a batch: the target's posterior given
+five answers at random. Networks are those that pgmpy comes with. DDXPlus is that of `interviews.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, left_out, parser, report
+from _real import add_data_option, data_folder
 from _speed_of_ours import cpu, drawn, seen_of
 
 NETWORKS = {
@@ -38,9 +41,17 @@ NETWORKS = {
     "pathfinder": "Fault",
     "andes": "NEED36",
 }
-#: Questions, classes and order of the classifiers whose cases are played.
-CASES = ((30, 2, "given"), (100, 2, "given"), (300, 2, "given"), (700, 2, "given"), (30, 2, "adaptive"))
-QUICK = ((6, 2, "given"),)
+#: Questions, classes and kind of the classifiers whose cases are played.
+CASES = (
+    *((n, 2, "one order") for n in (30, 100, 300, 700)),
+    *(
+        (30, 2, kind)
+        for kind in ("any order", "adaptive, quick", "tree network, one order", "class mixture, any order")
+    ),
+    (266, 90, "yes or no, any order"),
+)
+QUICK = ((6, 2, "one order"),)
+DDXPLUS = (223, 49, "DDXPlus, any order")
 #: Bins of the mixtures, and rows of a batch of queries.
 BINS, N_ROWS = (5, 8, 16), 400
 #: Questions that are asked of a mixture in any order, and the price at which they are.
@@ -178,14 +189,25 @@ def network_file(name: str) -> Path | None:
 
 def measure(table: Table, given: Any) -> None:
     """Measure all rows."""
-    for case in QUICK if given.quick else CASES:
-        said = f"{case[0]} questions, {case[1]} classes, order {case[2]!r}"
-        peers = naive_bayes(*case[:2])
-        table.add(f"predict of one row, {said}", "predict", *case, peers=peers)
+    cases: list[tuple[Any, ...]] = [*(QUICK if given.quick else CASES)]
+    folder = data_folder(given)
+    if folder is not None and (folder / "interviews" / "ddxplus_patients.csv.gz").exists() and not given.quick:
+        cases.append((*DDXPLUS, str(folder / "interviews")))
+    else:
+        left_out("DDXPlus", "its files are not in the folder of the data, or the run is a quick one")
+    for case in cases:
+        said = f"{case[2]}, {case[0]} questions, {case[1]} classes"
+        numbers = naive_bayes(*case[:2]) if case[1] == 2 else {}
+        table.add(f"predict of a new row, {said}", "predict", False, *case, peers=numbers)
+        table.add(f"predict of a known row, {said}", "predict", True, *case)
         table.add(f"session(), {said}", "session", *case)
-        table.add(f"an answer of a session, {said}", "answer", *case, peers={"bare numpy": bare_numpy(case[1])})
+        bare = {"bare numpy": bare_numpy(case[1])}
+        table.add(f"an answer of a new case, {said}", "answer", False, *case, peers=bare)
+        table.add(f"an answer of a known case, {said}", "answer", True, *case)
     for name, words in () if given.quick else ((SHOW, "show"), (PREDICT, "predict")):
         table.add(f"seqclass {name}", "command", words, peers={"import sklearn.base": import_sklearn})
+    if given.cases_only:
+        return
     for bins in BINS[:1] if given.quick else BINS:
         table.add(f"an iteration of EM, 2000 x 30, 2 x 8 components, {bins} bins", "mixture", bins)
     for asked, price in () if given.quick else MANY:
@@ -203,8 +225,24 @@ def measure(table: Table, given: Any) -> None:
             table.add(f"query of {name}, {what}", "network", str(file), NETWORKS[name], n, peers=peers)
 
 
+def page(rows: list[Row]) -> str:
+    """The rows as a table in Markdown, ours and all peers in one."""
+    told: dict[str, list[str]] = {}
+    for row in rows:
+        told.setdefault(row.name, [f"{1e3 * row.ours_s:.3g}", "-", ""])
+        if row.peer == "ours before" and row.peer_s is not None:
+            told[row.name][1] = f"{1e3 * row.peer_s:.3g}"
+        elif row.peer_s is not None:
+            told[row.name][2] += f"{', ' * bool(told[row.name][2])}{row.peer} {1e3 * row.peer_s:.3g}"
+    lines = [f"| {name} | {' | '.join(cells)} |" for name, cells in told.items()]
+    return "\n".join(["| what | ours, ms | before, ms | peers, ms |", "| --- | ---: | ---: | --- |", *lines]) + "\n"
+
+
 def main() -> None:
     arguments = parser(__doc__)
+    add_data_option(arguments)
+    arguments.add_argument("--page", metavar="FILE", type=Path, help="write the rows to FILE as Markdown")
+    arguments.add_argument("--cases-only", action="store_true", help="neither mixtures nor networks")
     arguments.add_argument("--before", metavar="PATH", type=Path, help="checkout of an earlier commit")
     arguments.add_argument("--networks", metavar="NAME", nargs="*", default=list(NETWORKS), help="these alone")
     given = arguments.parse_args()
@@ -215,6 +253,8 @@ def main() -> None:
         ours = [stack.enter_context(closing(Checkout(root))) for root in roots]
         table = Table(ours[0], ours[1] if len(ours) > 1 else None, 1 if given.quick else given.repeats)
         measure(table, given)
+    if given.page is not None:
+        given.page.write_text(page(table.rows), encoding="utf-8")
     report(table.rows, given.json)
 
 

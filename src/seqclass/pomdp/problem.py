@@ -637,14 +637,14 @@ class BeliefState(Readable):
         self.problem.names.check(parent.question, outcome)
         seen = np.flatnonzero(outcome >= 0)
         source = seen if rows is None else rows[seen]
-        if self._bundle is not None:  # what was seen may be part of an outcome
-            where = self.state if rows is None and seen.size == len(self) else self.state[source]
-            joint = (
-                self.problem.structure.observation_likelihood(self.question, where, outcome[seen])
-                * self.probabilities[source]
-            )
-        elif "joint" in self.__dict__:
+        known, structure = self.__dict__, self.problem.structure
+        if "joint" in known and self._bundle is None:
             joint = self.joint[source, outcome[seen]]
+        elif self._bundle is not None or (structure.latent is not None and "likelihood" not in known):
+            # what was seen may be part of an outcome, and of latent states is all that is needed
+            where = self.state if rows is None and seen.size == len(self) else self.state[source]
+            question = self.question[source] if self._mixed else self.question
+            joint = structure.observation_likelihood(question, where, outcome[seen]) * self.probabilities[source]
         else:  # only what was seen is needed, not every outcome
             joint = self.likelihood[source, outcome[seen]] * self.probabilities[source]
         total = joint.sum(axis=1, keepdims=True)
