@@ -349,6 +349,9 @@ def test_forged_cases_are_refused_whatever_they_hold(client: Any) -> None:
     ):
         forged = json.dumps(content | {"session": content["session"] | change})
         assert post(client, "/cases/answer", {"case": forged}, 422)["detail"][0]["loc"] == ["body", "case"]
+    as_text = json.dumps(content["session"] | {"first": ["age"]}).replace("first", "\\u0066irst")
+    forged = json.dumps(content | {"session": as_text})
+    assert post(client, "/cases/answer", {"case": forged}, 422)["detail"][0]["loc"] == ["body", "case"]
     for forged in ("", "null", "[]", "1", "{", '{"digest": [], "session": 1}', "\ud800", text[:-1]):
         response = client.post("/cases/answer", content=json.dumps({"case": forged}))
         assert response.status_code in (409, 422), response.text

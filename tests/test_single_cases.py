@@ -54,6 +54,28 @@ def test_alone_and_among_many(name, order):
         assert facts.spent[0] == pytest.approx(case.cost, abs=1e-9)
 
 
+@pytest.mark.parametrize("costs", ["errors alike", "errors unlike"])
+def test_many_classes_alone_and_among_many(costs):
+    rng = np.random.default_rng(1)
+    n, likelihoods = 17, rng.dirichlet([0.3, 0.3, 0.3], size=(8, 17)).transpose(0, 2, 1)
+    unlike = None if costs == "errors alike" else rng.uniform(0.5, 1.0, (n, n)) * (1 - np.eye(n))
+    problem = TableProblem(np.full(n, 1 / n), likelihoods, 0.01, unlike, any_order=True)
+    many = problem.initial_belief(100)
+    for question in (3, 5):
+        many = many.asking(question).update(rng.integers(3, size=100))
+    every, alone = np.arange(8), many[np.array([7])]
+    decide = (
+        np.einsum("nc,qoc,cd->nqod", many.probabilities, likelihoods, problem.decision_costs).min(axis=3).sum(axis=2)
+    )
+    np.testing.assert_allclose(problem.structure.costs_after(every, many), decide, atol=1e-12)
+    np.testing.assert_allclose(problem.structure.costs_after(every, alone), decide[7:8], atol=1e-12)
+    joint = np.einsum("nc,qoc->nqoc", many.probabilities, likelihoods)
+    seen, known = joint.sum(axis=3, keepdims=True), many.probabilities[:, None, None]
+    told = (joint * (np.log(np.maximum(joint, 1e-300)) - np.log(np.maximum(seen * known, 1e-300)))).sum(axis=(2, 3))
+    np.testing.assert_allclose(ClassInformation().gains(many, every), told, atol=1e-12)
+    np.testing.assert_allclose(ClassInformation().gains(alone, every), told[7:8], atol=1e-12)
+
+
 def counting_policy():
     """A policy that asks all of four questions, and how often it was asked."""
     calls = []

@@ -108,17 +108,7 @@ def mean_and_variance(values: FloatArray, weight: FloatArray | None = None) -> t
 
 
 def equal_errors(vectors: FloatArray) -> float | None:
-    """What every mistake costs, where all cost the same and a right decision nothing; None elsewhere.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (k, n_classes)
-        Cost of each decision by class, not negative.
-
-    Returns
-    -------
-    float or None
-    """
+    """What every mistake costs, where all cost the same and a right decision nothing; None elsewhere."""
     n = len(vectors)
     error = float(vectors[0, -1])
     alike = vectors.shape == (n, n) and not vectors.trace() and np.count_nonzero(vectors == error) == n * (n - 1)

@@ -140,8 +140,8 @@ def refuse_cells(values: Any, what: str) -> None:
     """Refuse cells that are neither numbers nor texts: bytes, complex numbers, lists and the like."""
     values = getattr(values.dtype, "categories", values)
     kind = getattr(values.dtype, "kind", "")
-    texts = getattr(values.dtype, "name", "") in ("str", "string")  # and nothing else
-    kinds = set(map(type, np.ravel(values))) if kind == "O" and not texts else set()
+    mixed = kind == "O" and values.dtype.name not in ("str", "string")  # of pandas, which hold nothing else
+    kinds = set(map(type, np.ravel(values))) if mixed else set()
     if kind == "S" or any(issubclass(one, bytes) for one in kinds):
         raise ValueError(f"{what} holds bytes: decode them into texts, or turn them into numbers.")
     if kind == "c" or any(issubclass(one, (complex, np.complexfloating)) for one in kinds):
@@ -381,9 +381,11 @@ class FrameEncoder:
         categories: Mapping[Any, float] = self._number_of[name]
         at: IntArray | None = None
         if (own := getattr(column.dtype, "categories", None)) is not None:  # each category once, not each cell
-            seen, at = np.unique(column.array.codes, return_inverse=True)
-            keys = [spelt(value) or None for value in own[seen[seen >= 0]].tolist()]
-            keys = [*[None] * (len(seen) - len(keys)), *keys]
+            at, keys = column.array.codes, [spelt(value) or None for value in own.tolist()]
+            if not categories.keys() >= set(keys) - {None}:  # what no cell shows may be unknown
+                seen = set(np.unique(at).tolist())
+                keys = [key if number in seen else None for number, key in enumerate(keys)]
+            keys.append(None)  # a missing cell's, which is numbered -1
         else:
             keys = column_keys(column)
         new = list(dict.fromkeys(key for key in keys if key is not None and key not in categories))

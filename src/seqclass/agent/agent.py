@@ -418,7 +418,8 @@ def acquire_rows(
     if keys is not None and rows.keys is not None:
         rows = rows._replace(keys=keys)
     acquired = acquire_encoded(agent, rows, features, budget, record_beliefs=record_beliefs)
-    require_columns(agent, X, acquired, np.union1d(features, agent.known).astype(np.intp))
+    if hasattr(X, "columns"):
+        require_columns(agent, X, acquired, np.union1d(features, agent.known).astype(np.intp))
     return acquired
 
 
@@ -520,7 +521,7 @@ def make_record(
 def known_features(agent: Agent, known: Sequence[Any]) -> IntArray:
     """Features of the model that are known; those that a selector left out change nothing."""
     given = known if isinstance(known, (str, int)) else list(known)
-    if not np.size(given):
+    if given == []:
         return np.empty(0, dtype=np.intp)
     columns = check_order(given, agent.prices.full.size, agent.feature_names, what="known")
     return np.flatnonzero(np.isin(agent.support, columns))
