@@ -43,7 +43,7 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp.account import Account, prices_without_visits
-from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, draw_lots
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.pomdp.table_problem import in_any_order
@@ -656,11 +656,11 @@ def test_held_policies_draw_the_lots_of_the_policy_held() -> None:
     problem, mixed = _by_lot()
     keys = np.random.default_rng(0).normal(size=(300, 2))
     held = HeldPolicy(mixed, problem)
-    np.testing.assert_array_equal(held.sample_component(keys), mixed.sample_component(keys))
+    np.testing.assert_array_equal(draw_lots(held, keys), draw_lots(mixed, keys))
     X = np.random.default_rng(1).integers(2, size=(300, 3))
     one, other = (acquire(policy, X, keys=keys) for policy in (held, mixed))
     np.testing.assert_array_equal(one.leaf_price[one.leaf], other.leaf_price[other.leaf])
-    assert np.unique(held.sample_component(keys)).size == 3
+    assert np.unique(draw_lots(held, keys)).size == 3
 
 
 def test_regions_and_thresholds_of_each_lot() -> None:

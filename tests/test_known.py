@@ -10,6 +10,7 @@ from live_cases import row_by_row
 from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, ExactFreeOrder, FirstK, Lookahead
+from seqclass.pomdp.policy import draw_lots
 
 ALIKE = 1e-9
 QUICK = Adaptive([ClassInformation()], n_paths=30, n_cases=60, max_nodes=0, max_rounds=0, certificate_paths=0)
@@ -52,13 +53,13 @@ def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
     X = X[: 30 if "lot" in name else 4]  # of a few rows each lot decides alike
-    lots = clf.policy_.sample_component(X[:, clf.order_])
+    lots = draw_lots(clf.policy_, X[:, clf.order_])
     assert ("lot" in name) == (len(set(lots.tolist())) > 1)
     for known in ([2], [0, 3, 5, 6], []):
         record = clf.acquire(X, known=known, record_beliefs=True)
         with monkeypatch.context() as patched:  # a session draws its lot as it begins: let it be that of its row
             left = iter(lots)
-            patched.setattr(type(clf.policy_), "sample_component", lambda policy, keys: np.array([next(left)]))  # noqa: B023
+            patched.setattr("seqclass.agent.session.draw_lots", lambda policy, keys: np.array([next(left)]))  # noqa: B023
             decision, cost, n_features, posterior = row_by_row(clf, X, known)
         assert record.decision.tolist() == decision.tolist()
         assert record.n_features.tolist() == n_features.tolist()

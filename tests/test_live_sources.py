@@ -25,6 +25,7 @@ from seqclass import Costs, SequentialClassifier
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.pomdp import Adaptive, GridValueIteration, HiddenInformation, Lookahead
+from seqclass.pomdp.policy import draw_lots
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 200)
@@ -303,7 +304,7 @@ def test_lots_are_drawn_by_the_number_of_the_row() -> None:
     clf = SequentialClassifier(solver=GridValueIteration(), feature_costs=0.02, target_cost=0.021).fit(HOLES, Y)
     assert len(clf.policy_.initial_belief()[0]) == 2
     record = clf.acquire(provider=Reads(HOLES), n=200)
-    drawn = clf.policy_.sample_component(np.arange(200.0)[:, None])
+    drawn = draw_lots(clf.policy_, np.arange(200.0)[:, None])
     assert set(drawn.tolist()) == {0, 1}
     # rows that all show the same differ by their lots alone
     alike = clf.acquire(provider=lambda rows, feature: HOLES[np.zeros_like(rows), feature], n=200)

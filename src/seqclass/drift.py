@@ -263,7 +263,7 @@ class DriftTest(Readable):
     def _excess(self, record: AcquisitionRecord | Session, y: Any) -> FloatArray:
         """What decisions have cost beyond what was expected, (n,)."""
         costs, decisions = np.asarray(self.decision_costs), np.asarray(self.decisions)
-        y = [y] if isinstance(record, Session) else y
+        y = [y] if np.ndim(record.decision) == 0 else y
         posterior, decision = np.atleast_2d(record.posterior), np.atleast_1d(record.decision)
         label = class_numbers(np.asarray(self.classes), y, n=len(posterior))
         decided = class_numbers(decisions, decision, "decision")

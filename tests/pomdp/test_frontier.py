@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
+from seqclass._utils.arrays import uniforms
 from seqclass.pomdp import (
     FirstK,
     GridValueIteration,
@@ -22,8 +23,8 @@ from seqclass.pomdp import (
     optimal_cost,
     solve_for_budget,
 )
-from seqclass.pomdp.policy import RepricedPolicy, scale_prices
-from seqclass.pomdp.sweeps.budget import RandomisedPolicy, uniforms, within_budget
+from seqclass.pomdp.policy import RepricedPolicy, draw_lots, scale_prices
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.solving import solve_sweep
 
 MULTIPLIERS = np.geomspace(0.05, 20, 9)
@@ -431,10 +432,10 @@ def test_repriced_policies_draw_the_lots_of_the_policy_inside(make_case):
     assert result.price == pytest.approx(0.7 * problem.prices.sum())
     X = np.column_stack([rng.integers(v, size=400) for v in problem.n_outcomes])
     keys = rng.normal(size=(400, 3))
-    np.testing.assert_array_equal(policy.sample_component(keys), mixed.sample_component(keys))
+    np.testing.assert_array_equal(draw_lots(policy, keys), draw_lots(mixed, keys))
     record = acquire(policy, X, keys=keys)
     asked = (record.leaf_path >= 0).sum(axis=1)[record.leaf]
-    np.testing.assert_array_equal(asked, 4 * mixed.sample_component(keys))
+    np.testing.assert_array_equal(asked, 4 * draw_lots(mixed, keys))
 
 
 def test_what_going_on_costs_is_told_at_the_prices_of_the_policy(make_case):

@@ -147,6 +147,32 @@ def mix_bits(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
+def uniforms(keys: Any, seed: int) -> FloatArray:
+    """Numbers in [0, 1) that are a hash of each row: equal rows give equal numbers, different ones independent ones."""
+    n, width = keys.shape
+    total = np.zeros(n, dtype=np.uint64)
+    salt = mix_bits(np.arange(1, width + 1, dtype=np.uint64))
+    if isinstance(keys, np.ndarray):
+        for part in chunks(n, 8.0 * 6 * width):
+            bits = _number_bits(keys[part])
+            # zeros add nothing, so that sparse and dense rows agree
+            total[part] = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt)).sum(axis=1, dtype=np.uint64)
+    else:
+        rows = keys.tocsr()
+        bits = _number_bits(rows.data)
+        cells = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt[rows.indices]))
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells, dtype=np.uint64)])
+        total = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    lots = mix_bits(total ^ mix_bits(np.array([seed], dtype=np.uint64)))
+    return np.asarray((lots >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _number_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    number = values.astype(np.float64) + 0.0  # negative zero becomes zero
+    number[np.isnan(number)] = np.nan
+    return np.ascontiguousarray(number).view(np.uint64)
+
+
 def pick(values: Any, places: IntArray) -> Any:
     """Some entries of an array or of a list, in the order of the places."""
     return [values[place] for place in places.tolist()] if isinstance(values, list) else values[places]

@@ -311,6 +311,11 @@ class OutcomeCoder:
             part.discretizer_ = self.discretizer_.restrict(inner)
         return part
 
+    @property
+    def bins(self) -> Discretizer | None:
+        """The discretiser, where it is seqclass's own, whose bins are known; else None."""
+        return self.discretizer_ if isinstance(self.discretizer_, Discretizer) else None
+
     def code_value(self, column: int, value: float) -> int:
         """Outcome of one value of a column; see `code_values`."""
         if value == value and column in self.categories:  # whose numbers are the outcomes
@@ -319,9 +324,9 @@ class OutcomeCoder:
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:
         """Outcomes of some values of a column, -1 where missing and that is no outcome."""
-        if isinstance(self.discretizer_, Discretizer) and column not in self.categories:
+        if self.bins is not None and column not in self.categories:
             inner = column if not self.categories else int(np.searchsorted(self.numeric_, column))
-            found = self.discretizer_._outcomes(values, inner)
+            found = self.bins._outcomes(values, inner)
             return found if self.missing_ is None else np.where(found < 0, self.missing_code[column], found)
         outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
         there = np.flatnonzero(~np.isnan(values))
@@ -345,17 +350,17 @@ class OutcomeCoder:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
         position = int(np.searchsorted(self.numeric_, feature))
         last = ["missing"] if self.missing_code[feature] >= 0 else []
-        if isinstance(self.discretizer_, Discretizer) and feature not in self.categories:
-            return self.discretizer_.bin_labels(position, intervals=intervals) + last
+        if self.bins is not None and feature not in self.categories:
+            return self.bins.bin_labels(position, intervals=intervals) + last
         if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
             return list(self.discretizer_.bin_labels(position)) + last
         return [str(v) for v in range(int(self.n_value_outcomes[feature]))] + last
 
     def few_values(self, feature: int) -> FloatArray:
         """Whole numbers that training showed of a numeric feature, where they are few; else none."""
-        if not isinstance(self.discretizer_, Discretizer) or feature in self.categories:
+        if self.bins is None or feature in self.categories:
             return np.empty(0)
-        return self.discretizer_.few_values(int(np.searchsorted(self.numeric_, feature)))
+        return self.bins.few_values(int(np.searchsorted(self.numeric_, feature)))
 
     def _remember(self, X: Any) -> None:
         # one row that any discretiser takes, for the values of live cases
@@ -385,9 +390,7 @@ class OutcomeCoder:
             if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
                 return self.discretizer_._codes(X)  # rows were checked before
             part = self.discretizer_.transform(X)
-            if isinstance(self.discretizer_, Discretizer):
-                return part
-            return check_outcomes(part, n_features=X.shape[1])
+            return check_outcomes(part, n_features=X.shape[1]) if self.bins is None else part
         # columns of a data frame: dense
         codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
         if self.numeric_.size:
@@ -431,8 +434,8 @@ class OutcomeCoder:
         stored_array(self, "example_", "biuf", 1, n)
         inner = self.discretizer_
         require(inner is None or hasattr(inner, "transform"), "discretizer_ is none")
-        if isinstance(inner, Discretizer):
-            require(np.array_equal(inner.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
+        if self.bins is not None:
+            require(np.array_equal(self.bins.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
         if self.range_ is not None:
             stored_array(self, "range_", "f", 2, n)
 

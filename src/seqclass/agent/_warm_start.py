@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
-from seqclass.agent.problem import ModelProblem, ModelState, acquisition_problem
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
-from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.skipped import without_closed
@@ -30,11 +30,7 @@ def initial_belief_given(
         known = set_question(known, question).update(np.asarray(outcomes[:, question], dtype=np.intp))
     belief = problem.initial_belief(len(outcomes))
     belief = belief.replace(probabilities=known.probabilities)
-    told = known.state.messages if isinstance(known.state, ModelState) else known.state
-    if isinstance(problem, MixtureProblem) and isinstance(first, MixtureProblem):  # else a class is its only state
-        belief.state = told
-    elif isinstance(problem, ModelProblem):
-        belief.state = ModelState(told, belief.state.values)
+    belief.state = problem.structure.with_messages(belief.state, first.structure.messages(known.state))
     return belief
 
 
@@ -57,12 +53,8 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
     if problem.any_order:
         assert facts.observed is not None  # the problem of the facts is free
         seen = facts.observed[:, : problem.n_questions]
-    elif isinstance(problem, MixtureProblem):
-        state = facts.state  # which hidden states are likely, all that is known told
-    elif isinstance(problem, ModelProblem):
-        # a problem of hidden states keeps of the answers what its model does
-        messages = facts.state.messages if isinstance(facts.state, ModelState) else facts.state
-        state = ModelState(messages, state.values)
+    else:
+        state = problem.structure.with_messages(state, facts.problem.structure.messages(facts.state))
     account, own = facts.account, begun.account
     account = replace(
         account,
@@ -180,7 +172,7 @@ class WarmStart:
             stage = min(waiting)
             parts = waiting.pop(stage)
             rows = np.concatenate([part[0] for part in parts])
-            state = parts[0][1] if len(parts) == 1 else problem.join([part[1] for part in parts])
+            state = parts[0][1] if len(parts) == 1 else problem.structure.join([part[1] for part in parts])
             past = seen[rows, stage] != OPEN if stage < problem.n_stages else np.zeros(rows.size, dtype=bool)
             if past.any():
                 moved = problem.advance(stage, state[past], seen[rows[past], stage])

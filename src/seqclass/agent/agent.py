@@ -35,6 +35,7 @@ from seqclass.costs import Costs, Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
 from seqclass.pomdp.names import ImpossibleOutcome
+from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.prices_after import with_prices_after
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.rules import rules_of
@@ -504,7 +505,7 @@ def known_outcomes(agent: Agent, rows: EncodedRows) -> IntArray:
 
 
 def _sample_components(policy: Policy, rows: EncodedRows) -> IntArray:
-    return np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else policy.sample_component(rows.keys)
+    return np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else draw_lots(policy, rows.keys)
 
 
 def make_record(

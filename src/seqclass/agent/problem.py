@@ -117,11 +117,6 @@ class ModelProblem(AcquisitionProblem):
         weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
         return values.reshape(n, N_ATOMS, -1), weight / weight.sum(axis=1, keepdims=True)
 
-    def join(self, states: Sequence[Any]) -> Any:
-        """Put the rows of several states together, one after the other."""
-        messages = self.model.join([state.messages for state in states])
-        return ModelState(messages, np.concatenate([state.values for state in states]))
-
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced; contexts are shared if the features stay as they are."""
         plain = not self.any_order and self.bundles is None
@@ -192,6 +187,19 @@ class ModelStructure(Structure["ModelProblem"]):
         for feature, outcome in zip(starts.features.tolist(), starts.outcomes.T):
             messages = self.problem.model.advance(feature, messages, outcome)
         return ModelState(messages, self.problem._empty_memory(len(starts.outcomes)))
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other."""
+        messages = self.problem.model.join([state.messages for state in states])
+        return ModelState(messages, np.concatenate([state.values for state in states]))
+
+    def messages(self, state: Any) -> Any:
+        """What the model keeps of the answers."""
+        return state.messages
+
+    def with_messages(self, state: Any, messages: Any) -> Any:
+        """A state of other messages."""
+        return ModelState(messages, state.values)
 
     def together(self, questions: IntArray) -> list[IntArray]:
         """Positions of questions that are worth computing together: of some models those of equally many outcomes."""

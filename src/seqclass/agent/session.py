@@ -28,6 +28,7 @@ from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
 from seqclass.pomdp.single_cases import History
 
@@ -797,4 +798,4 @@ def _draw_lot(policy: Policy, probability: FloatArray, key: str | int | None) ->
     if key is None:
         return int(np.random.default_rng().choice(len(probability), p=probability))
     digest = hashlib.sha256(str(key).encode()).digest()
-    return int(policy.sample_component(np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])
+    return int(draw_lots(policy, np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])

@@ -314,7 +314,7 @@ class DiscreteNetwork(ObservationModel):
 
     def _posterior(self, evidence: Any) -> FloatArray:
         tree, codes = self._tree_or_error, np.ascontiguousarray(evidence, dtype=self._dtype)
-        if isinstance(tree, JunctionTree) and tree.total > TUNING.large_tree:
+        if not isinstance(tree, ValueError) and tree.total > TUNING.large_tree:
             belief = np.empty((len(codes), len(self.classes_)))
             self._one_by_one(codes, [], np.empty((len(codes), 0, len(self.classes_))), belief)
         else:
@@ -407,7 +407,7 @@ class DiscreteNetwork(ObservationModel):
             If one of them is larger than ``max_cells``; see `prepare`.
         """
         self.prepare()
-        assert isinstance(self._tree_or_error, JunctionTree)
+        assert not isinstance(self._tree_or_error, ValueError)  # or it was raised
         return self._tree_or_error.total
 
     def most_telling(self, n: int) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, must_continu
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
-from seqclass.pomdp.sweeps.budget import uniforms
 from seqclass.pomdp.ties import budget_of
 from seqclass.pomdp.walk import Level, initial_histories, walk
 
@@ -180,9 +178,9 @@ class ExposurePolicy(Policy):
         belief.component = np.arange(n)
         return belief, np.full(n, 1 / n)
 
-    def sample_component(self, keys: Any) -> IntArray:
-        """Lot of each instance; see `Policy.sample_component`."""
-        return np.minimum(uniforms(keys, self.seed) * len(self.chance), len(self.chance) - 1).astype(np.intp)
+    @property
+    def _seed(self) -> int:
+        return self.seed
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""

@@ -16,7 +16,6 @@ from seqclass.agent._warm_start import WarmStart
 from seqclass.agent.agent import Agent, column_categories, feature_name, marks_of, outcome_labels, whole_problem
 from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
-from seqclass.discretize import Discretizer
 from seqclass.export._program import program
 from seqclass.export._rules import NotExportable
 from seqclass.labels import Labels
@@ -279,13 +278,12 @@ def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
         return {"type": "category", "categories": categories}
     if coder.discretizer_ is None:
         return {"type": "outcome"}
-    if not isinstance(coder.discretizer_, Discretizer):
+    if (bins := coder.bins) is None:
         name = type(coder.discretizer_).__name__
         raise ValueError(
             f"feature {short_repr(feature_name(agent, column))} is binned by {name}, whose bins cannot be written as "
             "data; fit with seqclass's Discretizer."
         )
-    bins = coder.discretizer_
     at = int(np.searchsorted(coder.numeric_, column))
     low, high = bins.own_bins_[at].tolist()
     apart = [] if np.isnan(low) else [low, float(np.nextafter(high, np.inf))]

@@ -18,6 +18,7 @@ from seqclass.fitting._folds import mask_unseen
 from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
 from seqclass.pomdp.one_step import perfect_cost
+from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.problem import BeliefState, question_is_sampled
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
@@ -58,7 +59,7 @@ class Walk:
         self.first = self.info
         lots = self.agent.policy.initial_belief()[0].component
         if lots is not None:
-            self.info.component = lots[self.agent.policy.sample_component(self.codes)]
+            self.info.component = lots[draw_lots(self.agent.policy, self.codes)]
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
 

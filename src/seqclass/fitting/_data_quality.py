@@ -148,8 +148,8 @@ def _row_number_columns(coder: OutcomeCoder, X: Any, n_rows: int) -> list[int]:
 
 def _squeezed_columns(coder: OutcomeCoder, X: Any) -> Iterable[int]:
     """Numeric columns in which all values but the least, or the greatest, fall into one bin, as some rows tell."""
-    bins = coder.discretizer_
-    if not isinstance(bins, Discretizer) or sp.issparse(X) or not len(X) or coder.range_ is None:
+    bins = coder.bins
+    if bins is None or sp.issparse(X) or not len(X) or coder.range_ is None:
         return
     some = X[:: max(1, len(X) // TUNING.n_looked_at)]
     for at, j in enumerate(coder.numeric_.tolist()):

@@ -34,7 +34,7 @@ from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy, draw_lots
 from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.solve_info import OrderingChoice
 from seqclass.pomdp.starts import Starts
@@ -191,7 +191,7 @@ def rehearse(policy: Policy) -> None:
     ahead = widest ** check_whole(depth, "depth", 1, 1000)
     require(ahead <= _MOST_AHEAD or policy.n_stages < depth, "depth is too large")
     belief, probability = policy.initial_belief()
-    [lot] = policy.sample_component(np.zeros((1, 1)))
+    [lot] = draw_lots(policy, np.zeros((1, 1)))
     require(len(belief) == len(probability) and 0 <= lot < len(belief), "its lots are wrong")
     belief = belief[np.arange(_ROWS) % len(belief)]
     for _ in range(min(policy.n_stages, _STAGES)):

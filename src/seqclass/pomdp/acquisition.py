@@ -13,7 +13,7 @@ from seqclass._utils.tables import Readable
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, row_parts
-from seqclass.pomdp.policy import DECIDE, Policy, as_policy
+from seqclass.pomdp.policy import DECIDE, Policy, as_policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
@@ -206,7 +206,7 @@ def initial_rows(policy: Policy, keys: Any) -> tuple[BeliefState, IntArray]:
     belief, _ = policy.initial_belief()
     node: IntArray = np.zeros(keys.shape[0], dtype=np.intp)
     if len(belief) > 1:
-        drawn, node = np.unique(policy.sample_component(keys), return_inverse=True)
+        drawn, node = np.unique(draw_lots(policy, keys), return_inverse=True)
         belief = belief[drawn]
     return belief, node
 

@@ -215,6 +215,10 @@ class MixtureStructure(Structure["MixtureProblem"]):
         """Whether each row may ask a question of its own; see `Structure.supports_mixed_batches`."""
         return self.problem.bundles is None or all(self.bundle(question) is None for question in questions)
 
+    def with_messages(self, state: Any, messages: Any) -> Any:
+        """The messages, which hidden states are likely; a problem of tables has none."""
+        return messages if np.shape(messages) == np.shape(state) else state
+
     def is_sampled(self, question: int) -> bool:
         """Whether the question is a bundle of too many joint outcomes to list them."""
         return isinstance(self.bundle(question), DrawnBundle)

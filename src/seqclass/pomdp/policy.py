@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums, uniforms
 from seqclass._utils.model_files import Stored
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
@@ -102,6 +102,11 @@ class Policy(Stored, ABC):
         bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
         solved = f"; {info.status}{bounds}" if bounds or info.seconds else ""
         return f"<{type(self).__name__}: {asks} {order}{solved}>"
+
+    @property
+    def _seed(self) -> int:
+        """Seed of the lots, where there are several: see `initial_belief`."""
+        return 0
 
     @abstractmethod
     def _action(self, belief: BeliefState) -> IntArray:
@@ -338,19 +343,14 @@ class Policy(Stored, ABC):
         """
         return self.problem.initial_belief(), np.ones(1)
 
-    def sample_component(self, keys: Any) -> IntArray:
-        """Lot of each instance: its row in `initial_belief`.
 
-        Parameters
-        ----------
-        keys : ndarray or sparse array of shape (n, m)
-            Numbers that tell the instances apart.
+def draw_lots(policy: Policy, keys: Any) -> IntArray:
+    """Lot of each instance: its row in `Policy.initial_belief`.
 
-        Returns
-        -------
-        ndarray of int of shape (n,)
-        """
-        return np.zeros(keys.shape[0], dtype=np.intp)
+    It is a hash of the policy's seed and of ``keys``, (n, m), numbers that tell the instances apart.
+    """
+    bounds = np.cumsum(policy.initial_belief()[1])[:-1]
+    return np.asarray(np.searchsorted(bounds, uniforms(keys, policy._seed), side="right"))
 
 
 def with_info(policy: _Policy, **changes: object) -> _Policy:
@@ -547,9 +547,9 @@ class BorrowedPolicy(Policy, stored=False):
         belief.component = lots.component
         return belief, probability
 
-    def sample_component(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.sample_component`."""
-        return self.policy.sample_component(keys)
+    @property
+    def _seed(self) -> int:
+        return self.policy._seed
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""

@@ -208,13 +208,6 @@ class AcquisitionProblem(Stored, ABC):
     def advance(self, question: Any, state: Any, outcome: IntArray) -> Any:
         """State after the question showed ``outcome`` (n,); -1 is missing, and takes nothing back that was seen."""
 
-    def join(self, states: Sequence[Any]) -> Any:
-        """Put the rows of several states together, one after the other."""
-        if all(isinstance(state, np.ndarray) for state in states):
-            return np.concatenate(states)
-        wanted = "join(states), which puts rows of several states together: those that ask different questions part."
-        raise TypeError(f"{type(self).__name__} must give {wanted}")
-
     @property
     def structure(self) -> Structure[Any]:
         """What solvers, rules and simulations may exploit of it; a problem that can do more gives its own."""

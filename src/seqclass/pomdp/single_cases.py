@@ -11,7 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.progress import check_deadline
 from seqclass.pomdp.acquisition import Acquisition
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import DECIDE, Policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, set_question
 from seqclass.pomdp.walk import check_questions
 
@@ -80,7 +80,7 @@ class KeptHistories:
     def acquire(self, X: Any, columns: IntArray | None, keys: Any, charge_missing: bool) -> Acquisition:
         """What `pomdp.acquire` gives of a few rows, where visits cost nothing, one row after the other."""
         data = DataObservations(X, columns, np.zeros(len(X), dtype=np.intp), charge_missing)
-        lots = [0] * len(X) if len(self.lots) == 1 else self.policy.sample_component(keys).tolist()
+        lots = [0] * len(X) if len(self.lots) == 1 else draw_lots(self.policy, keys).tolist()
         ends, problem = dict[tuple[int, ...], History](), self.policy.problem
         paths = []
         for row, lot in enumerate(lots):

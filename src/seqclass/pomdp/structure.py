@@ -195,6 +195,21 @@ class Structure(Generic[P]):
         """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
         raise NotImplementedError(f"{type(self.problem).__name__} draws no cases at once.")
 
+    def join(self, states: Sequence[Any]) -> Any:
+        """Put the rows of several states together, one after the other."""
+        if all(isinstance(state, np.ndarray) for state in states):
+            return np.concatenate(states)
+        wanted = "join(states), which puts rows of several states together: those that ask different questions part."
+        raise TypeError(f"the structure of {type(self.problem).__name__} must give {wanted}")
+
+    def messages(self, state: Any) -> Any:
+        """What a state has of the answers to all questions of a model, whatever the problem itself remembers."""
+        return state
+
+    def with_messages(self, state: Any, messages: Any) -> Any:
+        """A state with messages of another problem of the same model, where it keeps any."""
+        return state
+
     def state_of(self, starts: Starts) -> Any:
         """The problem's own state where cases begin."""
         return starts.state

@@ -137,7 +137,7 @@ def join_beliefs(parts: Sequence[BeliefState]) -> BeliefState:
         first.problem,
         first.stage,
         join_arrays(parts, "probabilities"),
-        first.problem.join([part.state for part in parts]),
+        first.problem.structure.join([part.state for part in parts]),
         join_accounts([part.account for part in parts]),
         observed=join_arrays(parts, "observed"),
         component=join_arrays(parts, "component"),

@@ -93,8 +93,10 @@ class DrawnCaseSource:
         self.label: IntArray = np.zeros(n, dtype=np.intp)
         if isinstance(self.source, AcquisitionProblem):
             begun, weight = initial_beliefs(self.source)
+            self._join = self.source.structure.join
             self._start_state, self.joint = begun.state, weight[:, None] * begun.probabilities
         else:
+            self._join = self.source.join
             self._start_state, self.joint = self.source.start(1), np.asarray(self.source.class_prior_)[None]
         self.state = None if self.own else self._start_state[np.zeros(n, dtype=np.intp)]
         self._answered: list[tuple[IntArray, Any]] = []
@@ -157,7 +159,7 @@ class DrawnCaseSource:
             cases = np.concatenate([cases for cases, _ in self._answered])
             place = np.arange(len(self.label))
             place[cases] = len(place) + np.arange(len(cases))
-            self.state = self.source.join([self.state, *(state for _, state in self._answered)])[place]
+            self.state = self._join([self.state, *(state for _, state in self._answered)])[place]
             self._answered = []
 
 

@@ -26,7 +26,7 @@ from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, greatest_expected_cost
-from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
+from seqclass.pomdp.bounds.repeats import has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
@@ -258,7 +258,7 @@ class OverOrders(NamedTuple):
                 values = bounds_of(any_order, MANY_STATES)
         if lower is None:
             lower = lowest(any_order, values)
-        wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
+        wanted = not certain and not (values is not None and values.near) and self.method != "deterministic"
         if upper is None:
             # where both ends may be sampled, they hold together
             each = (1 + self.confidence) / 2 if wanted else self.confidence

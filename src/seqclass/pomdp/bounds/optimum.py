@@ -78,6 +78,9 @@ def row_keys(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bytes_]:
 class OrderBounds(ABC):
     """Lower bounds on what going on costs in a problem in any order, over all orders."""
 
+    #: Whether they are optimal costs of a program, near enough that no search of cases is worth its time.
+    near = False
+
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem = problem
 

@@ -119,6 +119,8 @@ class RepeatValues(ValuesOfSets, StateBounds):
         Cost of going on at each point, for each set of the few questions that were asked.
     """
 
+    near = True
+
     def __init__(self, problem: AcquisitionProblem, most_once: int = 14) -> None:
         super().__init__(problem)
         tables = problem.structure.class_tables

@@ -66,6 +66,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     _least: ClassVar[dict[str, float]] = {"certificate_paths": 0}
     #: Whether the certificate's gap is paired; see `certify`.
     _paired: ClassVar[bool] = False
+    #: Whether bounds come with the values and are certain.
+    _bounds_with_values: ClassVar[bool] = False
     #: Whether labelled rows change the policy, so that whoever has some gives them.
     uses_cases: ClassVar[bool] = False
 

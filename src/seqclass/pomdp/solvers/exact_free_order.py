@@ -31,7 +31,6 @@ from seqclass.pomdp.bounds.optimum import (
     row_keys,
 )
 from seqclass.pomdp.bounds.policy_cost import cost_at_most
-from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.observations import TooLarge
@@ -147,11 +146,11 @@ class ExactFreeOrder(Solver):
     def _improve(self, policy: PlannedPolicy, values: OrderBounds | None, limit: float) -> Policy:
         """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
         started, problem, lower = time.perf_counter(), policy.problem, policy.info.lower
-        better = policy
-        with suppress(TooLarge, DeadlineExceeded), time_limit(limit / 2 if isinstance(values, RepeatValues) else limit):
+        better, near = policy, values is not None and values.near
+        with suppress(TooLarge, DeadlineExceeded), time_limit(limit / 2 if near else limit):
             cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
             better = with_bounds(policy, lower, min(policy.info.upper, cost))
-        if isinstance(values, RepeatValues):
+        if values is not None and near:
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng, most = as_generator(another_stream(self.random_state)), np.inf
             with suppress(DeadlineExceeded), time_limit(limit / 2):

@@ -241,6 +241,8 @@ class GridValueIteration(Solver):
     first_horizon: int = FIRST_HORIZON
     max_stages: int | None = None
 
+    _bounds_with_values = True
+
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice(self.interpolation, "interpolation", ("freudenthal", "nearest"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, as_generator
 from seqclass._utils.progress import now
-from seqclass.pomdp.alpha import BackupPoints, SharedVectors, back_up_points, merge_points, sample_beliefs
+from seqclass.pomdp.alpha import BackupPoints, back_up_points, merge_points, sample_beliefs
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.needs import require_fixed_order, require_tables
@@ -37,6 +37,7 @@ class BeliefRounds:
         # paths may grow to this many times what they start with
         self.max_paths = 64 * self.n_paths
         # streams of their own: paths must not be those that beliefs were learned from
+        self.shares = settings._shares(policy.problem)
         rng = as_generator(settings.random_state)
         self.belief_rng, self.path_rng = (np.random.default_rng(seed) for seed in rng.integers(2**63, size=(2, 2)))
         self.points: list[BackupPoints] | None = None
@@ -101,8 +102,7 @@ class BeliefRounds:
         self.tolerance /= 2
         n_stages, half = self.policy.n_stages, -(-self.n_beliefs // 2)
         for policy in (self.policy, None):
-            shared = isinstance(self.policy.values, SharedVectors)
-            new = sample_beliefs(self.problem, n_stages, half, self.belief_rng, policy, share_contexts=shared)
+            new = sample_beliefs(self.problem, n_stages, half, self.belief_rng, policy, share_contexts=self.shares)
             self.points = new if self.points is None else merge_points(self.points, new)
         assert self.points is not None
         stopping = self.problem.decision_costs.T

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
-from seqclass._utils.stored import require
+from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
-from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import (
     candidate_questions,
     finishing_cost,
@@ -210,8 +209,8 @@ class OrderBoundPolicy(LeastCostPolicy):
         return -self.bounds.question_bounds(belief)
 
     def _check_stored(self) -> None:
-        bounds = self.bounds
-        require(isinstance(bounds, RepeatValues) and bounds.problem is self.problem, "bounds are of another problem")
+        bounds = stored_part(self, "bounds", OrderBounds)
+        require(bounds.problem is self.problem, "bounds are of another problem")
 
 
 @dataclass(repr=False, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks, mix_bits
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_real
@@ -23,7 +23,6 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.sweeps.frontier import sweep_prices
 from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.ties import affords
@@ -75,7 +74,7 @@ class RandomisedPolicy(Policy, Readable):
         if not policies:
             raise ValueError("policies must name at least one policy.")
         for number, policy in enumerate(policies):
-            if _draws(policy):
+            if policy.initial_belief()[0].component is not None:
                 raise ValueError(
                     f"policies[{number}] draws lots itself, and an instance draws one only; give the policies inside "
                     "it in its place, their probabilities multiplied by its own."
@@ -94,10 +93,9 @@ class RandomisedPolicy(Policy, Readable):
         belief.component = np.arange(len(self.policies))
         return belief, self.probabilities
 
-    def sample_component(self, keys: Any) -> IntArray:
-        """Policy of each instance; see `Policy.sample_component`."""
-        bounds = np.cumsum(self.probabilities)[:-1]
-        return np.asarray(np.searchsorted(bounds, uniforms(keys, self.seed), side="right"))
+    @property
+    def _seed(self) -> int:
+        return self.seed
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever the policy that each row drew goes on, (n,); see `Policy.next_question`."""
@@ -159,38 +157,6 @@ class RandomisedPolicy(Policy, Readable):
         own = (isinstance(one, Policy) and one.problem.n_stages == self.problem.n_stages for one in self.policies)
         require(all(own), "policies are of other problems")
         check_distribution(self.probabilities, len(self.policies), "probabilities")
-
-
-def _draws(policy: Policy) -> bool:
-    while isinstance(policy, RepricedPolicy):
-        policy = policy.policy
-    return isinstance(policy, RandomisedPolicy)
-
-
-def uniforms(keys: Any, seed: int) -> FloatArray:
-    """Numbers in [0, 1) that are a hash of each row: equal rows give equal numbers, different ones independent ones."""
-    n, width = keys.shape
-    total = np.zeros(n, dtype=np.uint64)
-    salt = mix_bits(np.arange(1, width + 1, dtype=np.uint64))
-    if isinstance(keys, np.ndarray):
-        for part in chunks(n, 8.0 * 6 * width):
-            bits = _bits(keys[part])
-            # zeros add nothing, so that sparse and dense rows agree
-            total[part] = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt)).sum(axis=1, dtype=np.uint64)
-    else:
-        rows = keys.tocsr()
-        bits = _bits(rows.data)
-        cells = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt[rows.indices]))
-        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells, dtype=np.uint64)])
-        total = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
-    lots = mix_bits(total ^ mix_bits(np.array([seed], dtype=np.uint64)))
-    return np.asarray((lots >> np.uint64(11)).astype(np.float64) * 2.0**-53)
-
-
-def _bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    number = values.astype(np.float64) + 0.0  # negative zero becomes zero
-    number[np.isnan(number)] = np.nan
-    return np.ascontiguousarray(number).view(np.uint64)
 
 
 def within_budget(
@@ -346,7 +312,7 @@ class _MultiplierSearch:
     def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, simulation: Simulation) -> None:
         self.problem, self.target, self.solver, self.simulation = problem, target, solver, simulation
         #: A grid's bounds come with its values and are certain; those of others are left until the search is over.
-        self.certain = isinstance(solver, GridValueIteration)
+        self.certain = solver._bounds_with_values
         # several steps where they are solved together
         self.steps = 6 if self.certain else 1
         self.searcher = solver if self.certain else without_certificate(solver)

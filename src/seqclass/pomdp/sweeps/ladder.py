@@ -42,9 +42,9 @@ class StopWhenSure(Policy):
         """Return the lots of the policy; see `Policy.initial_belief`."""
         return self.policy.initial_belief()
 
-    def sample_component(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.sample_component`."""
-        return self.policy.sample_component(keys)
+    @property
+    def _seed(self) -> int:
+        return self.policy._seed
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What the policy would order next, as far as it is not sure yet; see `Policy.panels`."""
