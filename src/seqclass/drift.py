@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -456,14 +455,9 @@ def follow(
         )
     stream = _Stream(classifier, X, labels, start, window, recent)
     stream.begin(DriftTest.from_classifier(stream.fit(start), alpha=alpha, margin=margin), start)
-    for batch in _batches(start, len(labels), batch_size):
-        stream.step(batch, growth)
+    for at in range(start, len(labels), batch_size):
+        stream.step(np.arange(at, min(at + batch_size, len(labels))), growth)
     return stream.result()
-
-
-def _batches(first: int, end: int, size: int) -> Iterator[IntArray]:
-    for at in range(first, end, size):
-        yield np.arange(at, min(at + size, end))
 
 
 class _Stream:

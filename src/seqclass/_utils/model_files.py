@@ -89,7 +89,7 @@ def restore(cls: Any, state: dict[str, Any]) -> Any:
     else:
         _fill(instance, cls, state)
     if hasattr(cls, "_get_param_names"):
-        _require(cls, [name for name in cls._get_param_names() if name not in vars(instance)])
+        _add_defaults(instance, cls, [name for name in cls._get_param_names() if name not in vars(instance)])
     _check(instance)
     return instance
 
@@ -103,12 +103,22 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
             object.__setattr__(instance, name, value)
         else:  # not setattr, with which a property of that name would run
             instance.__dict__[name] = value
-    _require(cls, [name for name in fields if not hasattr(instance, name)])
+    _add_defaults(instance, cls, [name for name in fields if name not in state])
 
 
-def _require(cls: Any, absent: list[str]) -> None:
-    if absent:
-        raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
+def _add_defaults(instance: Any, cls: Any, absent: list[str]) -> None:
+    """Give an instance the defaults of fields and settings that the seqclass which wrote it did not have yet."""
+    made = {
+        field.name: field.default_factory
+        for field in (dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ())
+    }
+    taken = inspect.signature(cls).parameters if absent else {}
+    for name in absent:
+        value = taken[name].default if name in taken else inspect.Parameter.empty
+        if value is inspect.Parameter.empty:
+            raise ValueError(f"a {cls.__name__} lacks {name}")
+        factory = made.get(name, dataclasses.MISSING)
+        object.__setattr__(instance, name, value if factory is dataclasses.MISSING else factory())
 
 
 FORMAT = "seqclass-model"

@@ -19,7 +19,7 @@ from seqclass.pomdp.names import Naming
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnNaming(Naming):
     """Names of the columns that features of a model are, and of what these show; values are raw ones.
 
@@ -31,11 +31,11 @@ class ColumnNaming(Naming):
         See `Agent`.
     """
 
-    names: npt.NDArray[Any] | None = None
-    encoder: FrameEncoder | None = None
-    coder: OutcomeCoder | None = None
-    support: IntArray | None = None
-    prices: Prices | None = None
+    names: npt.NDArray[Any] | None
+    encoder: FrameEncoder | None
+    coder: OutcomeCoder
+    support: IntArray
+    prices: Prices
 
     def feature(self, feature: int) -> str:
         """Name of the column of a feature; ``"x3"`` for column 3 where there are no names."""
@@ -44,7 +44,6 @@ class ColumnNaming(Naming):
 
     def shows(self, feature: int, n_outcomes: int) -> list[str]:
         """Categories or bins of a column."""
-        assert self.coder is not None
         labels = outcome_labels_of(self.encoder, self.coder, self._column(feature))
         return (
             labels if len(labels) == n_outcomes else [*labels, *map(str, range(len(labels), n_outcomes))][:n_outcomes]
@@ -52,7 +51,6 @@ class ColumnNaming(Naming):
 
     def code(self, feature: int, value: Any, n_outcomes: int) -> int:
         """The outcome that a raw value or a category belongs to."""
-        assert self.coder is not None
         column = self._column(feature)
         categories = categories_of(self.encoder, column)
         if categories is not None:
@@ -69,17 +67,14 @@ class ColumnNaming(Naming):
 
     def missing(self, feature: int) -> int:
         """-1, or the outcome that missing values are where that is informative."""
-        assert self.coder is not None
         return int(self.coder.missing_code[self._column(feature)])
 
     def bundle(self, features: Sequence[int]) -> str:
         """Name of the bundle that shows these features."""
-        assert self.prices is not None
         assert self.prices.bundles is not None  # where a question shows several
         return str(self.prices.bundle_names[self.prices.bundles[self._column(features[0])]])
 
     def _column(self, feature: int) -> int:
-        assert self.support is not None
         return int(self.support[feature])
 
 

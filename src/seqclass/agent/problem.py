@@ -322,14 +322,9 @@ class StageTables(Tables):
             return np.zeros(len(state), dtype=np.intp)
         return self._contexts.number(stage, state.values[:, self._contexts.places(stage)])
 
-    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
-        """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
-        table = self._contexts.likelihood(stage)
-        return table if len(table) == 1 else np.asarray(table[context])
-
-    def successors(self, stage: int, context: IntArray) -> IntArray:
-        """Context at the next stage after each outcome, (n, n_outcomes)."""
-        return np.asarray(self._contexts.transitions(stage)[context, :-1])
+    def likelihoods(self, stage: int) -> FloatArray:
+        """P(outcome | context, class) of all contexts of a stage."""
+        return self._contexts.likelihood(stage)
 
     def moves(self, stage: int) -> IntArray:
         """Context at the next stage after each outcome and a missing one, by context."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.validation import check_finite, check_not_negative
+from seqclass._utils.validation import check_distribution, check_finite, check_not_negative
 from seqclass.bn._cpds import shared_information
 from seqclass.bn._structure import topological
 
@@ -68,6 +68,24 @@ def check_tables(
             raise ValueError(f"the table of feature {feature} must hold probabilities that sum to 1 over its outcomes.")
         result[feature, :size] = table / table.sum(axis=0)
     return classes.astype(np.intp), share / total[classes], result, sizes
+
+
+def set_given(
+    model: Any,
+    classes: npt.ArrayLike,
+    class_prior: npt.ArrayLike,
+    n_outcomes: IntArray,
+    state_names: Mapping[int, Sequence[Any]] | None,
+    feature_names: Sequence[Any] | None,
+) -> None:
+    """Set what a model has beside its tables where it is made of them, and not fitted."""
+    model.classes_, model.n_outcomes_, model.n_features_in_ = np.asarray(classes), n_outcomes, len(n_outcomes)
+    if not np.array_equal(np.unique(model.classes_), model.classes_):
+        raise ValueError("classes must be sorted and distinct.")
+    model.class_prior_ = check_distribution(class_prior, len(model.classes_), "class_prior")
+    model.timings_ = {"structure": 0.0, "parameters": 0.0}
+    model.state_names_ = check_state_names(state_names, n_outcomes)
+    model.feature_names_ = check_feature_names(feature_names, len(n_outcomes))
 
 
 def check_state_names(names: Mapping[int, Sequence[Any]] | None, n_outcomes: IntArray) -> dict[int, list[Any]] | None:

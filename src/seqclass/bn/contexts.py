@@ -59,11 +59,6 @@ class Contexts:
     group: IntArray
     patterns: IntArray
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether a row has no other context than its columns say: there is one column."""
-        return len(self.columns) == 1
-
     def assign(self, X: Codes) -> IntArray:
         """Context of each row; -1 where a column is missing, or together they make none."""
         shown = dense_columns(X, self.columns).astype(np.intp)
@@ -77,7 +72,7 @@ class Contexts:
 
     def tables(self, counts: FloatArray, marginal: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
         """P(outcome | context, class) of the columns, and P(context | class)."""
-        if self.is_exact:  # what is known of the column is the same as without contexts
+        if len(self.columns) == 1:  # what is known of the column is the same as without contexts
             inside = (self.group[0][:, None] == self.patterns[:, 0])[:, :, None] * marginal[0][:, None]
             share = inside.sum(axis=0)
             return (inside / share)[None], share

@@ -24,7 +24,7 @@ from seqclass._utils.arrays import (
 )
 from seqclass._utils.information import contingency_table
 from seqclass._utils.stored import require, stored_array, stored_numbers
-from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, resolve_prior
 from seqclass.bn._densities import FAMILIES, Scales, check_families
@@ -40,7 +40,7 @@ from seqclass.bn._em import (
     side_by_side,
     state_likelihoods,
 )
-from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
+from seqclass.bn._parameters import check_tables, set_given
 from seqclass.bn._structure import sample_cases
 from seqclass.bn._tables import log_joint, smooth, state_posterior, temper
 from seqclass.bn.base import CodedChunks, HiddenTables, ObservationModel
@@ -257,18 +257,10 @@ class Mixture(LatentStateModel):
                [0.82, 0.18]])
         """
         model = cls()
-        labels = np.asarray(classes)
-        if not np.array_equal(np.unique(labels), labels):
-            raise ValueError("classes must be sorted and distinct.")
-        given = check_tables(hidden_class, weights, tables, len(labels))
-        model.classes_, model.class_prior_ = labels, check_distribution(class_prior, len(labels), "class_prior")
-        states, share, likelihoods, model.n_outcomes_ = given
+        states, share, likelihoods, n_outcomes = check_tables(hidden_class, weights, tables, np.size(classes))
+        set_given(model, classes, class_prior, n_outcomes, state_names, feature_names)
         model._set_states(states, share, likelihoods)
-        model.n_features_in_ = len(model.tables_)
         model._as_given()
-        model.timings_ = {"structure": 0.0, "parameters": 0.0}
-        model.state_names_ = check_state_names(state_names, model.n_outcomes_)
-        model.feature_names_ = check_feature_names(feature_names, model.n_features_in_)
         return model
 
     @classmethod
@@ -341,12 +333,9 @@ def shares(codes: Codes, y: IntArray, states: Components) -> ShareSums:
         share = np.exp(joint - top)
         likelihood += float(top.sum())
         totals[own] = share.sum(axis=0)
-        counts[:, :, own] = _expected_counts(Design(rows, counts.shape[1]), counts.shape[1], share)
+        design = Design(rows, counts.shape[1])
+        counts[:, :, own] = design.counts(design.sums(share), totals[own], counts.shape[1])
     return ShareSums(likelihood, counts, totals)
-
-
-def _expected_counts(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
-    return design.counts(design.sums(share), share.sum(axis=0), n_outcomes)
 
 
 def go_on(chunks: CodedChunks, states: Components, n_outcomes: IntArray, settings: MixtureSettings) -> Components:

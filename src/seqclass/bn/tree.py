@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
 from seqclass._utils.stored import check_array, require
-from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
 from seqclass.bn._junction import JunctionTree, network_factor
@@ -28,7 +28,7 @@ from seqclass.bn._messages import (
     all_conditionals,
     parent_array,
 )
-from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
+from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information, set_given
 from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, sample_cases
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
@@ -346,22 +346,15 @@ class TreeNetwork(ObservationModel):
         """
         model = cls(conditioning=conditioning)
         check_choice(conditioning, "conditioning", ("auto", "full", "ancestor"))
-        model.classes_ = np.asarray(classes)
-        if not np.array_equal(np.unique(model.classes_), model.classes_):
-            raise ValueError("classes must be sorted and distinct.")
-        model.class_prior_ = check_distribution(class_prior, len(model.classes_), "class_prior")
-        model.parents_, model.cpds_ = check_cpds(parents, cpds, len(model.classes_))
-        model.n_features_in_ = len(model.cpds_)
-        model.n_outcomes_ = np.array([len(cpd) for cpd in model.cpds_], dtype=np.intp)
+        model.parents_, model.cpds_ = check_cpds(parents, cpds, np.size(classes))
+        n_outcomes = np.array([len(cpd) for cpd in model.cpds_], dtype=np.intp)
+        set_given(model, classes, class_prior, n_outcomes, state_names, feature_names)
         model.is_forest_ = all(len(p) < 2 for p in model.parents_)
         model.pair_counts_, model.unit_ = None, 1.0
         model.conditioning_ = "full" if conditioning == "auto" else conditioning
         if model.conditioning_ == "ancestor" and not model.is_forest_:
             raise ValueError("conditioning='ancestor' needs counts where features have several parents: use 'full'.")
         model.edge_weights_ = edge_information(model.parents_, model.cpds_, model.class_prior_)
-        model.timings_ = {"structure": 0.0, "parameters": 0.0}
-        model.state_names_ = check_state_names(state_names, model.n_outcomes_)
-        model.feature_names_ = check_feature_names(feature_names, model.n_features_in_)
         return model
 
     @classmethod

@@ -166,14 +166,10 @@ class _Part:
         features, position = np.unique(owner, return_inverse=True)
         cells = self.X[rows][:, features]
         cells = np.asarray(cells.toarray() if sp.issparse(cells) else cells, dtype=np.float64)
-        values = self._mark_missing(cells)[:, position]
+        values = (np.where(cells < 0, np.nan, cells) if self.precomputed else cells)[:, position]
         told = category >= 0
         values[:, told] = np.where(np.isnan(values[:, told]), np.nan, values[:, told] == category[told])
         return values
-
-    def _mark_missing(self, cells: FloatArray) -> FloatArray:
-        """Cells, NaN where missing."""
-        return np.where(cells < 0, np.nan, cells) if self.precomputed else cells
 
     @staticmethod
     def _scales(raw: FloatArray, category: IntArray) -> tuple[FloatArray, FloatArray]:

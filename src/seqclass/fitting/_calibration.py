@@ -300,7 +300,8 @@ class _Course:
             loss = sum(float(after[answer]) for _, after, _ in having) / n
             before = sum(float(model[answer]) for _, _, model in having) / n
             self.rows.append((self.exponent, count / self.repeats, loss, before))
-            self.asked.append(_count_values([one.columns(answer) for one, _, _ in having]))
+            asked = np.concatenate([one.columns(answer) for one, _, _ in having])
+            self.asked.append(np.unique(asked, return_counts=True))
         for one in self.listeners:
             one.believe(self.exponent)
         return True
@@ -315,10 +316,6 @@ def _posterior_mean(loss: FloatArray, before: float, n: float) -> float:
     energy = loss + TUNING.prior_rows * curvature / n / 2 * (_GRID - before) ** 2
     weight = np.exp(energy.min() - energy)
     return float(weight @ _GRID / weight.sum())
-
-
-def _count_values(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
-    return np.unique(np.concatenate(columns), return_counts=True)
 
 
 def by_column(

@@ -122,7 +122,8 @@ def fit_rows(
         model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
         prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
-        codes = without_skipped(settings, ColumnNaming((), (), (), (), names, encoder, coder, support), codes)
+        naming = ColumnNaming(names=names, encoder=encoder, coder=coder, support=support, prices=prices)
+        codes = without_skipped(settings, naming, codes)
         model = new_model(settings, columns, prices, support, coder)
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
@@ -254,7 +255,7 @@ def without_policy(
     model = model if settings.prefit else name_features(columns, support, model)
     if prices.after:
         names = getattr(columns, "feature_names_in_", None)
-        naming = ColumnNaming((), (), (), (), names, encoder, coder, support, prices)
+        naming = ColumnNaming(names=names, encoder=encoder, coder=coder, support=support, prices=prices)
         coded = code_answers(prices.take(support).after, naming, model.n_outcomes_)
         prices = replace(prices, after=take_prices_after(coded, dict(enumerate(support.tolist()))))
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)

@@ -156,7 +156,7 @@ def _needless(settings: Settings, agent: Agent, codes: Any) -> list[tuple[int, i
 def skip_rules(settings: Settings, naming: ColumnNaming) -> AnswerRules | None:
     """Which answers open others or imply them, by features of the model; None if there is no skip logic."""
     rules, coder, support = Rules.from_value(settings.rules), naming.coder, naming.support
-    if rules is None or not rules.skip or coder is None or support is None:
+    if rules is None or not rules.skip:
         return None
     place = {int(column): feature for feature, column in enumerate(support)}
     numbers = rules.skip.numbers(len(coder.n_outcomes_), naming.names)
@@ -166,7 +166,7 @@ def skip_rules(settings: Settings, naming: ColumnNaming) -> AnswerRules | None:
 def without_skipped(settings: Settings, naming: ColumnNaming, codes: Any) -> Any:
     """Outcomes of training rows in which what skip logic leaves out is missing, as of those who are not asked."""
     rules, coder, support = skip_rules(settings, naming), naming.coder, naming.support
-    if rules is None or coder is None or support is None:
+    if rules is None:
         return codes
     if sparse.issparse(codes):
         raise ValueError("skip logic needs rows that are not sparse: give X as an array, X.toarray().")

@@ -183,7 +183,7 @@ class Episodes(Readable):
     @property
     def n_questions(self) -> IntArray:
         """Number of questions asked, (n,)."""
-        return self._lengths[self.acquired.leaf]
+        return np.asarray((self.acquired.leaf_question >= 0).sum(axis=1)[self.acquired.leaf])
 
     @property
     def cost(self) -> FloatArray:
@@ -193,10 +193,6 @@ class Episodes(Readable):
             return self.paid + costs[self.true_class, self.decision]
         believed = (self.acquired.leaf_belief * costs[:, self.acquired.leaf_decision].T).sum(axis=1)
         return np.asarray(self.paid + believed[self.acquired.leaf])
-
-    @property
-    def _lengths(self) -> IntArray:
-        return np.asarray((self.acquired.leaf_question >= 0).sum(axis=1))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return the ends of a confidence interval of the mean cost, by the normal distribution.

@@ -25,12 +25,8 @@ class Tables(ABC):
         """Context number of each row of a problem's state, (n,)."""
 
     @abstractmethod
-    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
-        """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
-
-    @abstractmethod
-    def successors(self, stage: int, context: IntArray) -> IntArray:
-        """Context at the next stage after each outcome, (n, n_outcomes)."""
+    def likelihoods(self, stage: int) -> FloatArray:
+        """P(outcome | context, class) of all contexts of a stage, (n_contexts, n_outcomes, n_classes)."""
 
     @abstractmethod
     def moves(self, stage: int) -> IntArray:
@@ -44,6 +40,15 @@ class Tables(ABC):
     @abstractmethod
     def single(self) -> bool:
         """Whether every stage has one context only."""
+
+    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
+        """P(outcome | context, class), (n, n_outcomes, n_classes); one row where the stage has one context."""
+        table = self.likelihoods(stage)
+        return table if len(table) == 1 else np.asarray(table[context])
+
+    def successors(self, stage: int, context: IntArray) -> IntArray:
+        """Context at the next stage after each outcome, (n, n_outcomes)."""
+        return np.asarray(self.moves(stage)[context, :-1])
 
     def all_contexts(self, stage: int) -> IntArray:
         """Numbers of all contexts of a stage."""
@@ -70,7 +75,7 @@ class OneContext(Tables):
         """Zero for each row."""
         return np.broadcast_to(np.intp(0), len(state))
 
-    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
+    def likelihoods(self, stage: int) -> FloatArray:
         """P(outcome | class), (1, n_outcomes, n_classes)."""
         return np.asarray(self._likelihoods[stage][None, : self._n_outcomes[stage]])
 
@@ -107,14 +112,9 @@ class ContextTables(Tables):
         """Context of each row: its state."""
         return np.asarray(state)
 
-    def likelihood(self, stage: int, context: IntArray) -> FloatArray:
-        """P(outcome | context, class), (n, n_outcomes, n_classes)."""
-        table = self._likelihoods[stage]
-        return table if len(table) == 1 else np.asarray(table[context])
-
-    def successors(self, stage: int, context: IntArray) -> IntArray:
-        """Context at the next stage after each outcome, (n, n_outcomes)."""
-        return np.asarray(self._transitions[stage][context, :-1])
+    def likelihoods(self, stage: int) -> FloatArray:
+        """P(outcome | context, class) of all contexts."""
+        return self._likelihoods[stage]
 
     def moves(self, stage: int) -> IntArray:
         """Context at the next stage after each outcome and a missing one, by context."""

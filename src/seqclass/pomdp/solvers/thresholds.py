@@ -155,7 +155,7 @@ class SampledPaths:
             closed = stopping_is_certain(belief) | (belief.stage >= self.n_stages)
             on = np.flatnonzero(~closed)
             next_cost = np.zeros(len(belief))
-            next_cost[on] = _next_cost(belief[on]) if on.size else 0.0
+            next_cost[on] = row_sums(self.problem.stopping_cost(belief[on].joint)) if on.size else 0.0
             parent = n_nodes[0] + level.parent if levels else np.full(len(belief), -1)
             stage = np.full(len(belief), belief.stage)
             costs = (belief.stopping_cost, belief.spent, next_cost)
@@ -221,10 +221,6 @@ class SampledPaths:
         size = max(n_stages, self.n_stages + 1) * n_decisions
         total = np.bincount(self.step_block[steps], (self.weight * amount)[self.path[steps]], size)
         return np.asarray(total.reshape(-1, n_decisions)[:n_stages])
-
-
-def _next_cost(belief: BeliefState) -> FloatArray:
-    return row_sums(belief.problem.stopping_cost(belief.joint))
 
 
 class Start(NamedTuple):

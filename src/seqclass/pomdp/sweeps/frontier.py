@@ -242,7 +242,8 @@ class _SweepHistories:
         self.active = self.active & go_on
         going = (self.open if self.bounding else self.active).any(axis=1)
         if self.bounding:
-            self.tally.add_low(level.weight[~going], self.low[~going])
+            low, weight = self.low[~going], level.weight[~going]
+            self.tally.low_sums += [weight @ low, weight @ low**2]
         row = np.flatnonzero(going)
         question = np.full(row.size, belief.stage)
         if row.size and self.looks:
@@ -282,10 +283,6 @@ class _SweepTally:
         self.sums[:4] += np.array([paid, stop, error, features]) @ share
         cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
         self.sums[4:] += [(share * cost).sum(axis=0), (share * cost**2).sum(axis=0)]
-
-    def add_low(self, weight: FloatArray, low: FloatArray) -> None:
-        """Add what paths cost at best in hindsight, less the martingale."""
-        self.low_sums += [weight @ low, weight @ low**2]
 
     def dual_bounds(self) -> FloatArray:
         """Lower end of the martingale dual, (n_multipliers,)."""
