@@ -115,7 +115,7 @@ def test_labels_of_mixed_kinds_are_refused(labels, message):
 
 def test_labels_of_another_kind_are_strangers():
     numbers = Everything().partial_fit(np.eye(2), [0, 1])
-    with pytest.raises(ValueError, match="'a', which is of another kind"):
+    with pytest.raises(ValueError, match="'a', which is no class"):
         numbers.partial_fit(np.eye(2), as_objects(["a", "b"]))
     words = Everything().partial_fit(np.eye(2), as_objects(["a", "b"]))
     with pytest.raises(ValueError, match="0, which is"):
@@ -125,7 +125,7 @@ def test_labels_of_another_kind_are_strangers():
 def test_declared_classes():
     selector = Everything().partial_fit(np.eye(2), ["b", "b"], classes=["c", "a", "b"])
     assert selector.codes_.tolist() == [1, 1]
-    with pytest.raises(ValueError, match="'d', which is none of"):
+    with pytest.raises(ValueError, match="'d', which is no class"):
         selector.partial_fit(np.eye(2), ["a", "d"])
     with pytest.raises(ValueError, match="classes must stay the same"):
         selector.partial_fit(np.eye(2), ["a", "b"], classes=["a", "b"])

@@ -318,9 +318,9 @@ def test_the_first_batch_may_lack_classes() -> None:
         rows = order[start : start + 50]
         selector.partial_fit(X[rows], y[rows], classes=[0, 1])
     assert selector.classes_.tolist() == [0, 1]
-    with pytest.raises(ValueError, match=r"the label .*2"):
+    with pytest.raises(ValueError, match="y holds 2, which is no class"):
         selector.partial_fit(X[:3], np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match=r"the label .*-1"):
+    with pytest.raises(ValueError, match="y holds -1, which is no class"):
         selector.partial_fit(X[:3], np.array([0, 1, -1]))
     with pytest.raises(ValueError, match="classes must stay"):
         selector.partial_fit(X[:3], y[:3], classes=[0, 1, 2])

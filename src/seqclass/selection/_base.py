@@ -21,7 +21,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.frames import is_frame, to_frame, to_numeric
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
-from seqclass._utils.validation import check_integer, check_real, plain_labels
+from seqclass._utils.validation import check_integer, check_real, class_numbers, plain_labels
 from seqclass.selection._dependence import check_whole_numbers
 
 if TYPE_CHECKING:
@@ -129,17 +129,7 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 )
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes must stay the same from call to call: {self.classes_.tolist()}.")
-        try:
-            codes = np.searchsorted(self.classes_, labels)
-        except TypeError:  # text among numbers, or the other way round
-            raise ValueError(
-                f"y holds {labels[:1].tolist()[0]!r}, which is of another kind than {self.classes_.tolist()}."
-            ) from None
-        known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == labels
-        if not np.all(known):
-            stranger = labels[[np.argmin(known)]].tolist()[0]
-            raise ValueError(f"y holds the label {stranger!r}, which is none of {self.classes_.tolist()}.")
-        return np.asarray(codes)
+        return class_numbers(self.classes_, labels)
 
     def _check_stored(self) -> None:
         check_support(self)
