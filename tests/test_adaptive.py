@@ -278,6 +278,25 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
+@pytest.mark.parametrize("limit", [560, 1000])
+@pytest.mark.filterwarnings("error")
+def test_what_was_tried_on_no_case_when_the_time_was_up_is_left_out(limit):
+    table = np.random.default_rng(0).dirichlet([1, 1], (12, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.5, 0.5], table, prices=0.005, any_order=True)
+    with count_ticks() as looks:
+        policy = Adaptive(
+            [EC2(), ClassInformation()],
+            max_nodes=0,
+            max_seconds=limit,
+            n_paths=40,
+            n_cases=50,
+            max_rounds=1,
+            certificate_paths=200,
+        ).solve(problem)
+    assert looks() < limit + 40  # the certificate within
+    assert (policy.info.status, policy.info.upper < 0.2) == ("limit", True)
+
+
 def test_bundles_of_too_many_outcomes_are_decided_at_once_where_there_is_no_time():
     problem = bundled()
     with count_ticks() as looks:

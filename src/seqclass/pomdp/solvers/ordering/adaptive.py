@@ -525,14 +525,15 @@ class _RuleSearch:
         return [*kept[:-1], *greedy, kept[-1]]
 
     def _try(self, candidate: _Candidate) -> _TriedRule | None:
-        started, tried = time.perf_counter(), None
+        started, tried, alone = time.perf_counter(), None, False
         with suppress(DeadlineExceeded):
             check_deadline()
             rule = candidate.make()
             tried = self._fit(candidate, rule) if candidate.values == "fitted" else self._take(candidate, rule)
-            if tried is not None and not self._is_alone(tried.policy):
+            alone = tried is not None and self._is_alone(tried.policy)
+            if tried is not None and not alone:
                 self._compare(tried)
-        if tried is None:
+        if tried is None or not (alone or tried.costs.size):  # of no case is it known what it costs
             self.skipped.append(candidate.name)
             return None
         tried.seconds = time.perf_counter() - started
