@@ -122,7 +122,15 @@ def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | No
     values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain_data(frame)).to_numpy()
     full = np.full((len(frame), clf.n_features_in_), np.nan)
     full[:, present] = values[:, [position[clf.feature_name(j)] for j in present]]
-    return full
+    return under_names(clf, full)
+
+
+def under_names(clf: BaseSequentialClassifier, values: Any) -> Any:
+    """Rows of all columns as a data frame, where these have names."""
+    import pandas as pd
+
+    names = getattr(clf, "feature_names_in_", None) if clf.encoder_ is None else clf.encoder_.columns_
+    return values if names is None else pd.DataFrame(values, columns=names)
 
 
 #: Entries in the metadata of a part: what it says about itself, and how many rows answer outside of training.

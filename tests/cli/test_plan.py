@@ -316,3 +316,22 @@ def test_what_is_wrong_with_a_bank_is_said_in_a_sentence(
     assert done.exit_code
     assert message in done.stderr
     assert "give --bank" in run("plan", "bank.csv", "--cut", "1").stderr
+
+
+def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(BANK)
+    assert run(*EXAM, "--seconds", "2").exit_code == 0
+    header = ",".join(f"q{k}" for k in range(8))
+    Path("rows.csv").write_text(f"{header},result\n1,1,1,1,1,1,1,1,pass\n0,0,0,0,0,0,0,0,fail\n")
+    for done in (run("predict", "bank.seq", "rows.csv"), run("evaluate", "bank.seq", "rows.csv", "-t", "result")):
+        assert (done.exit_code, "feature names" in done.stderr) == (0, False), done.stderr
+    Path("wrong.csv").write_text(f"{header}\n1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n")
+    wrong = run("predict", "bank.seq", "wrong.csv")
+    assert "column 'q0' holds 2, not an outcome seen in training: those are 0 to 1 (row 1, counted" in wrong.stderr
+    clf = seqclass.load("bank.seq")
+    name = clf.session().next_feature.name
+    with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome seen in training"):
+        clf.session().observe(name, 2)

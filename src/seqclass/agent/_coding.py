@@ -190,6 +190,8 @@ class OutcomeCoder:
     example_: Any
     range_: FloatArray | None = None
     missing_: BoolArray | None = None
+    #: Names of the columns, for messages.
+    names_: list[str] | None = None
 
     def __init__(
         self, discretizer: Any = None, categories: dict[int, int] | None = None, informative: bool = False
@@ -276,7 +278,7 @@ class OutcomeCoder:
         """Return the outcomes of new data, -1 where missing and that is no outcome."""
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
-            codes = check_outcomes(codes, self.n_value_outcomes)
+            codes = check_outcomes(codes, self.n_value_outcomes, names=self.names_)
         return self._code_missing(codes)
 
     def _code_missing(self, codes: Any) -> Any:
@@ -304,6 +306,7 @@ class OutcomeCoder:
         part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
         part.n_outcomes_ = self.n_outcomes_[columns]
         part.missing_ = None if self.missing_ is None else self.missing_[columns]
+        part.names_ = None if self.names_ is None else [self.names_[j] for j in columns]
         part.discretizer_ = None
         if self.discretizer_ is not None:
             # numeric columns are in increasing order

@@ -19,7 +19,7 @@ from seqclass.cli._format import count
 from seqclass.cli._progress import open_with_progress, progress
 from seqclass.cli._training import form, header, kind, pick, read_arrays, read_frame
 from seqclass.datasets.table import class_labels, group_labels
-from seqclass.large import full_frame
+from seqclass.large import full_frame, under_names
 
 #: Rows that are classified at once.
 _MAX_ROWS = 100_000
@@ -129,7 +129,7 @@ def full_rows(clf: BaseSequentialClassifier, cases: InputRows, part: slice) -> A
     """Rows of all the columns that the classifier knows; those that are not there or never read are missing."""
     if cases.position is None:
         rows = cases.X[part]
-        return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
+        return rows if clf.encoder_ is None else under_names(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
     if hasattr(cases.X, "columns"):
         return full_frame(clf, cases.X.iloc[part], cases.columns)
     present = [j for j in cases.columns.tolist() if clf.feature_name(j) in cases.position]
@@ -138,14 +138,7 @@ def full_rows(clf: BaseSequentialClassifier, cases: InputRows, part: slice) -> A
     values = values.toarray() if hasattr(values, "toarray") else values
     full = np.full((values.shape[0], clf.n_features_in_), np.nan)
     full[:, present] = values
-    return full if clf.encoder_ is None else _as_frame(clf, full)
-
-
-def _as_frame(clf: BaseSequentialClassifier, values: Any) -> Any:
-    import pandas as pd
-
-    assert clf.encoder_ is not None
-    return pd.DataFrame(values, columns=clf.encoder_.columns_)
+    return under_names(clf, full)
 
 
 def acquire_parts(
@@ -157,7 +150,7 @@ def acquire_parts(
     size = max(1, min(_MAX_ROWS, 8_000_000 // clf.n_features_in_))
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
-        with as_input_errors(str(path)):
+        with as_input_errors(f"{path}, from row {start + 1} on" if start else str(path)):
             rows = full_rows(clf, cases, part)
             record = clf.acquire(rows)
         # a column that is not there may stay away as long as no case asks for it

@@ -13,9 +13,11 @@ from seqclass._utils.information import canonical
 from seqclass._utils.text import short_repr
 
 
-def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None) -> Any:
+def check_outcomes(
+    X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None, names: Any = None
+) -> Any:
     """Bring the output of any transformer to outcomes into the form of a discretised matrix."""
-    names = getattr(X, "columns", None)
+    names = getattr(X, "columns", names)
     if sp.issparse(X):
         X = canonical(X.tocsr())
     else:
@@ -46,7 +48,9 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
             where = np.unravel_index(int(np.argmax(bad)), bad.shape)
             j = int(where[-1] if columns is None else columns[start + where[0]])
             column = j if names is None else names[j]
-            raise ValueError(f"column {short_repr(column)} holds {values[start:][where]!s}, {problem}.")
+            row = f" (row {start + where[0]}, counted from 0)" if columns is None and len(values) > 1 else ""
+            most = int(limit[j]) - 1 if problem.endswith(" to ") else ""
+            raise ValueError(f"column {short_repr(column)} holds {values[start:][where]!s}, {problem}{most}{row}.")
 
     if values.dtype.kind not in "biuf":
         try:
@@ -60,7 +64,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
         refuse(values == largest, "too large for an outcome")
     if limit is not None and largest >= limit.min(initial=np.iinfo(np.int64).max):
         bound = limit if columns is None else limit[columns]
-        refuse(values >= bound, "not an outcome seen in training: those of a column are 0 to its n_outcomes - 1")
+        refuse(values >= bound, "not an outcome seen in training: those are 0 to ")
     dtype = smallest_int(int(largest))
     if values.dtype.kind != "f":
         return np.ascontiguousarray(values, dtype=dtype)

@@ -486,7 +486,8 @@ def fit_given(settings: Settings, model: ObservationModel) -> Fit:
         raise ValueError("model must be an observation model that is fitted, such as ItemResponse.from_items(...).")
     coder = OutcomeCoder("precomputed", {})
     coder.fit_transform(np.stack([np.zeros(model.n_features_in_), model.n_outcomes_ - 1.0]), None)
-    return _without_data(settings, model, vars(model).get("feature_names_"), None, coder, None)
+    coder.names_ = vars(model).get("feature_names_")
+    return _without_data(settings, model, coder.names_, None, coder, None)
 
 
 def _without_data(
