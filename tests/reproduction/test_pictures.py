@@ -255,6 +255,7 @@ def test_searches_have_mean_range_and_baseline_in_each_panel(quick: dict[str, Re
 def test_curves_of_a_search_end_where_the_rows_say(quick: dict[str, Reproduced]) -> None:
     found = quick["semi_rfs-fig3"]
     final = {row.method: (row.published, row.ours) for row in found.rows if row.quantity == "CV error after 100%"}
+    assert {curve.source == "ours" for curve in found.curves} == {True, False}
     for curve in found.curves:
         assert isinstance(curve, Curve)
         assert curve.y[-1] == pytest.approx(final[curve.method][curve.source == "ours"])
