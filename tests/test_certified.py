@@ -151,7 +151,7 @@ def tables(seed: int, any_order: bool) -> TableProblem:
 
 
 @pytest.mark.parametrize("any_order", [False, True])
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(seed=st.integers(0, 10**6), charge=st.booleans(), most=st.sampled_from([None, 0, 2, 9]))
 def test_a_ladder_is_each_of_its_rules(any_order: bool, seed: int, charge: bool, most: int | None) -> None:
     problem = tables(seed, any_order)

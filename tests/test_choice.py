@@ -42,7 +42,7 @@ def test_ties_go_to_what_stands() -> None:
     assert cheapest([cost + 1, cost], 0.1, 0)[0] == 1  # the same difference in every row is no chance
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(st.integers(0, 2**32 - 1))
 def test_rows_of_a_fold_are_of_what_the_other_folds_choose(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ def fading(**how: Any) -> SequentialClassifier:
     return SequentialClassifier(discretizer=BINS, half_life=30, **how)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.integers(1, 399), max_size=3, unique=True))
 def test_counts_fade_by_age_however_rows_come(at: list[int]) -> None:
     clf = fading(order="given")
@@ -304,7 +304,7 @@ def test_a_change_is_found_and_where_it_began(at: int) -> None:
     assert abs(np.median(begun)) < 30
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.integers(1, 999), max_size=5, unique=True), st.sampled_from([0.0, 0.1, 0.4]))
 def test_how_cases_are_cut_changes_nothing(at: list[int], shift: float) -> None:
     record, y = cases(1000, 3, shift)

@@ -168,7 +168,7 @@ def condition_naively(X, y):
 
 
 @given(cases, st.lists(st.integers(1, 6), min_size=7, max_size=7))
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples * 8 // 25)
 def test_conditional_information_equals_a_loop_over_pairs(case, sizes):
     X, y, _ = case
     X = np.minimum(X, np.array(sizes[: X.shape[1]]) - 1).astype(np.int8)

@@ -40,13 +40,13 @@ class Listed(Chunks):
         return iter(self.pairs)
 
 
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples * 8 // 25)
 @given(CUTS)
 def test_any_chunks_give_the_model_of_all_rows(at: list[int]) -> None:
     same(quick().fit(FRAME, ILL), quick().fit_chunks(cut(FRAME, ILL, at)))
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(CUTS, st.sampled_from([{"zero_bin": True}, {"n_bins": "sparsity"}, {"n_bins": 7}, {"n_bins": "n_classes"}]))
 def test_sparse_rows_stay_sparse_and_give_the_same(at: list[int], how: dict[str, Any]) -> None:
     rows = sp.random_array((240, 5), density=0.3, rng=np.random.default_rng(1), format="csr")
@@ -191,7 +191,7 @@ def test_a_mixture_goes_on_over_all_rows() -> None:
         assert found.class_count_.tolist() == np.bincount(y).tolist()
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(CUTS)
 def test_rows_are_added_as_if_they_had_all_been_there(at: list[int]) -> None:
     bins = Discretizer(4).fit(X[:240])

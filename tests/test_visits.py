@@ -159,7 +159,7 @@ def test_panels_of_a_fixed_order_are_near_the_optimum():
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
 @given(seed=st.integers(0, 10_000), factor=st.floats(1, 5))
 def test_dearer_visits_cost_no_less(seed, factor):
     problem = random_problem(seed)

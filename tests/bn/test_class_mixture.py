@@ -46,7 +46,7 @@ def test_answers_are_sums_over_hidden_states(n_components, n_bags, missing):
     assert_allclose(model.stage_likelihoods(np.arange(6), state)[:, 3:], expected[:, 3:], rtol=1e-10)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.booleans())
 def test_one_component_is_naive_bayes(seed, missing, weighted):
     X, y, sizes = random_data(seed, n=40, missing=missing)

@@ -67,7 +67,7 @@ def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, s
     assert (model.posterior(np.maximum(X, 0)) >= 0).all()
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings.default.max_examples * 12 // 25)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
 def test_the_context_itself_is_told_as_without_contexts(seed, missing):
     X, y, sizes = random_data(seed, missing=missing)

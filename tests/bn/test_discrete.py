@@ -270,7 +270,7 @@ def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, ze
         assert tree.totals(known, len(X)) is None or (X < 0).all()  # then it has less to do without
 
 
-@settings(max_examples=settings().max_examples * 2 // 5)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6))
 def test_what_was_seen_before_is_built_upon(seed: int) -> None:
     """One more answer at a time, the other way round, and many rows at once: all the same as anew."""

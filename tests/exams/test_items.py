@@ -107,7 +107,7 @@ def test_no_other_parameters_are_likelier(kind: str) -> None:
         assert objective(moved, X) < best + 1e-7
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6), st.sampled_from(["graded", "nominal", "3PL", "4PL"]), st.sampled_from([0.0, 1.0]))
 def test_more_iterations_are_no_less_likely(seed: int, kind: str, shrinkage: float) -> None:
     X, y, sizes = answers(60, most=2 if kind.endswith("PL") else 3, missing=0.2, seed=seed)

@@ -259,7 +259,7 @@ def digested(models: dict[str, Path]) -> Path:
     return models["categories"]
 
 
-@settings(max_examples=settings().max_examples * 3 // 5)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(st.sampled_from(NAMES), st.randoms(use_true_random=False))
 def test_changed_files_are_refused_or_work(
     tmp_path_factory: pytest.TempPathFactory, models: dict[str, Path], name: str, rng: Any

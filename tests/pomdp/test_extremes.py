@@ -92,7 +92,7 @@ def test_certificates_hold_whatever_the_scale(seed: int, solver: Any) -> None:
     assert policy.info.gap >= 1 - best * (1 + 1e-9) / found
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 @given(st.integers(0, 10_000), st.integers(-200, 200))
 def test_another_unit_changes_no_decision(seed: int, power: int) -> None:
     problem = tells_apart([[0, 1, 0.3], [2, 0, 0.3]], [0.4, 0.6], seed)

@@ -199,7 +199,7 @@ def test_names_are_made_fit_for_the_format(tmp_path: Path) -> None:
         write_pomdpx(problem, tmp_path / "a.pomdp", decisions="ab")
 
 
-@settings(max_examples=settings().max_examples * 2 // 5)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(names=st.lists(st.text(max_size=6), min_size=2, max_size=6))
 def test_any_text_makes_a_name(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     n = len(names)

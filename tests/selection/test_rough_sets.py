@@ -194,7 +194,7 @@ def test_the_matrix_is_no_larger_than_said() -> None:
 
 @pytest.mark.parametrize("cls", BOTH)
 class TestBoth:
-    @settings(max_examples=20)
+    @settings(max_examples=settings.default.max_examples * 4 // 5)
     @given(seed=st.integers(0, 10**6), n_values=st.sampled_from([2, 6, 10**6]))
     def test_neither_rows_nor_units_nor_labels_matter(self, cls: Any, seed: int, n_values: int) -> None:
         X, y = made(seed, 40, 8, n_values)
@@ -205,7 +205,7 @@ class TestBoth:
         changed = X * rng.uniform(0.1, 1e6, 8) * rng.choice([-1, 1], 8) + rng.normal(size=8)
         assert cls(random_state=0).fit(changed, np.array(["c", "a", "b"])[y]).selected_.tolist() == kept
 
-    @settings(max_examples=10)
+    @settings(max_examples=settings.default.max_examples * 2 // 5)
     @given(seed=st.integers(0, 10**6))
     def test_what_is_kept_has_the_dependency_told(self, cls: Any, seed: int) -> None:
         X, y = made(seed, 20, 6)
