@@ -329,6 +329,12 @@ def test_a_name_loads_little() -> None:
     assert len(foreign) <= MOST_MODULES
 
 
+def test_commands_that_read_a_model_load_no_data_sets() -> None:
+    found = loaded("import seqclass.cli.predict, seqclass.cli.show")
+    assert "seqclass.cli.predict" in found
+    assert "sklearn.datasets" not in found
+
+
 def test_the_facade_has_each_name_once_for_all_readers() -> None:
     """``__all__``, where its names live, and what type checkers read are one list."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
