@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,7 @@ def test_a_bank_of_items_is_planned_saved_shown_asked_and_made_a_page(
     assert done.exit_code == 0, done.stderr
     assert "Planned for bank.csv: 8 items, 2 classes" in done.stdout
     assert "By the bank a case takes" in done.stdout
+    assert "Read of each item: a, b; areas: shapes 4, sums 4; passed over: text.\n" in done.stdout
     assert '"demands":true' in Path("bank.html").read_text("utf-8")
     clf = seqclass.load("bank.seq")
     assert clf.feature_names_in_.tolist() == [f"q{k}" for k in range(8)]
@@ -269,6 +271,7 @@ def test_exposure_of_a_bank_is_kept_by_lot_which_no_page_tells(
     Path("bank.csv").write_text(BANK)
     by_lot = run(*EXAM, "--max-exposure", "0.6", "--max-features", "2", "-o", "lot.seq")
     assert by_lot.exit_code == 0, by_lot.stderr
+    assert re.search(r"Of 4000 further persons the most exposed item was asked of\s5\d\.\d%", by_lot.stdout)
     assert by_lot.stdout.rstrip().endswith("Wrote lot.seq. Next: seqclass ask lot.seq")
     clf = seqclass.load("lot.seq")
     X, _ = clf.model_.sample(500, random_state=0)
@@ -301,7 +304,11 @@ def test_banks_of_other_programs_are_read_as_they_stand(
 WRONG = [
     (["--target", "q1"], "--target is not for a bank of items"),
     (["--area", "sums"], "--area sums: write NAME=LEAST:MOST"),
-    (["--area", "algebra=1"], "NAME being in the column 'area'"),
+    (["--area", "algebra=1"], "--area algebra=1: no item is of that area; there are 'shapes', 'sums'"),
+    (["--drop", "area", "--area", "sums=1"], "has no column 'area'; it has 'item', 'text', 'a', 'b'"),
+    (["--drop", "p"], "--drop"),
+    (["--cut", "-1"], "cuts must be rising abilities"),
+    (["--max-exposure", "0.5", "--page", "x.html"], "--page and --max-exposure exclude each other"),
     (["--area", "sums=5"], "area 'sums' beside the mandatory ones"),
 ]
 

@@ -230,7 +230,13 @@ def fit() -> None:
     metavar="C",
     help="Cut score of a bank: the ability at which the next class begins; may be repeated.",
 )
-@click.option("--level", "levels", multiple=True, metavar="NAME", help="Class of a bank, the lowest first; repeated.")
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    metavar="NAME",
+    help="Class of a bank, the lowest first; repeated.  [default: by the cuts, such as 'below 0' and '0 or above']",
+)
 @click.option(
     "--area",
     "areas",
@@ -244,6 +250,7 @@ def fit() -> None:
     metavar="SHARE",
     help="Largest share of the persons that an item of a bank is asked of; what is asked is then partly drawn by lot.",
 )
+@drop_option
 @click.option(
     "--prior",
     type=Finite(0, 1),
@@ -274,7 +281,7 @@ def fit() -> None:
     type=click.FloatRange(min=0),
     default=60.0,
     metavar="S",
-    help="Longest time to plan for; the best plan found by then is used.",
+    help="Longest time to plan for, the bounds included; the best plan found by then is used.",
 )
 @click.option(
     "--max-cells",
@@ -302,6 +309,7 @@ def plan() -> None:
 
     A bank of items (--bank) is .csv or .tsv as mirt, TAM, catR, TestDesign or PROMIS write it: a row an item, with its
     name (in a column item or id), its parameters (a, b, c; PAR1, ... with MODEL; CB1, ...) and, if wanted, its area.
+    Other columns of numbers, such as counts and standard errors, are left out by --drop.
 
     Any question may come next; which is best depends on the answers so far. 'seqclass ask' works through the plan: its
     --known takes what is known at no price, its --first what has to be asked in any case.
@@ -311,7 +319,7 @@ def plan() -> None:
       seqclass plan hepar2.bif --target Cirrhosis --price 0.01 -o plan.seq
       seqclass ask plan.seq --known sex=female --first fatigue
       seqclass plan tests.csv
-      seqclass plan bank.csv --bank --cut 0 --area algebra=2:4 --max-exposure 0.3
+      seqclass plan bank.csv --bank --cut 0 --area algebra=2:4 --max-exposure 0.3 --drop n_used
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.progress import DeadlineExceeded, time_limit
+from seqclass._utils.text import join_names
 from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
@@ -20,10 +23,11 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices, read_rules
+from seqclass.cli._training import non_default_options, pick, read_decision_costs, read_frame, read_prices, read_rules
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
 from seqclass.exams import ExposureControl, ItemResponse
+from seqclass.exams.item_parameters import columns_read
 from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
@@ -34,6 +38,8 @@ from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8
+#: Persons on whom exposure is looked at.
+_N_PERSONS = 4000
 
 
 def _command(
@@ -46,6 +52,7 @@ def _command(
     levels: tuple[str, ...],
     areas: tuple[str, ...],
     max_exposure: float | None,
+    drop: tuple[str, ...],
     prior: float | None,
     price: float | None,
     costs: Path | None,
@@ -75,11 +82,14 @@ def _command(
     own = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel, "unit": currency}
     kind = "a bank of items" if bank else "a table of tests" if tests else "a network"
     for_banks = {"--cut": cuts, "--level": levels, "--area": areas, "--max-exposure": max_exposure is not None}
+    for_banks |= {"--drop": drop}
     for_networks = {"--target": targets, "--question": questions, "--hidden": hidden, "--prior": prior is not None}
     if wrong := [option for option, value in (for_networks if bank else for_banks).items() if value]:
         raise InputError(f"{wrong[0]} is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
+    if max_exposure is not None and page is not None:
+        raise InputError("--page and --max-exposure exclude each other: what is drawn by lot no page tells.")
     if bank:
-        model, more = _read_bank(file, cuts, levels, areas, rules, skip_logic)
+        model, more, read = _read_bank(file, cuts, levels, areas, drop, rules, skip_logic)
         names = _item_names(model)
         given = read_prices(costs, price, names, model.classes_, [], known)
         prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
@@ -134,7 +144,22 @@ def _command(
     with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         expected = evaluate(clf.problem_, clf.policy_)
     asked = "item" if bank else "test" if tests else "question"
-    _report(clf, expected, file, output, page, asked, taken, as_json)
+    notes = [read] if bank else []
+    if max_exposure is not None:
+        notes.append(_exposure_text(clf.policy_, max_exposure, seed))
+    _report(clf, expected, file, output, page, asked, taken, as_json, notes)
+
+
+def _exposure_text(policy: Any, most: float, seed: int) -> str:
+    """The largest exposure that a plan reaches."""
+    shares = policy.simulate_shares(_N_PERSONS, np.random.default_rng([seed, _N_PERSONS]))[1]
+    told = f"Of {_N_PERSONS} further persons the most exposed item was asked of {shares.max():.1%}"
+    if shares.max() <= most + 2 * (most * (1 - most) / _N_PERSONS) ** 0.5:
+        return f"{told}, where {most:.1%} are allowed."
+    return (
+        f"{told}, above the {most:.1%} allowed. A case takes {shares.sum():.1f} items, and {most:g} of "
+        f"{len(shares)} items are {most * len(shares):.1f}: allow more, or ask less of each."
+    )
 
 
 def _read_bank(
@@ -142,29 +167,47 @@ def _read_bank(
     cuts: tuple[float, ...],
     levels: tuple[str, ...],
     areas: tuple[str, ...],
+    drop: tuple[str, ...],
     rules: Path | None,
     skip_logic: Path | None,
-) -> tuple[ItemResponse, dict[str, Any]]:
-    """A bank of items, and what is to be asked of its areas, as settings."""
+) -> tuple[ItemResponse, dict[str, Any], str]:
+    """A bank of items, what is to be asked of its areas, as settings, and what was understood."""
     if not cuts:
         raise InputError("name the abilities at which the next class begins with --cut, such as --cut 0.")
     frame = read_frame(file)
+    for name in drop:
+        pick(name, list(map(str, frame.columns)), file, "--drop")
+    frame = frame.drop(columns=list(drop))
+    labels = [f"below {cuts[0]:g}", *(f"{low:g} to {high:g}" for low, high in pairwise(cuts)), f"{cuts[-1]:g} or above"]
     with as_input_errors(str(file)):
-        model = ItemResponse.from_items(frame, sorted(cuts), labels=list(levels) or None)
+        model = ItemResponse.from_items(frame, list(cuts), labels=list(levels) or labels)
+        parameters, passed = columns_read(frame)
     column = next((name for name in frame.columns if str(name).lower() == "area"), None)
+    names = np.array(_item_names(model))
+    area = np.full(len(names), "") if column is None else frame[column].fillna("").astype(str).str.strip().to_numpy()
     limits: dict[str, Any] = {}
     for text in areas:
         name, _, told = text.rpartition("=")
         least, _, most = told.partition(":")
-        items = [] if column is None else np.flatnonzero(frame[column].astype(str) == name).tolist()
-        if not items or not all(one.strip().isdigit() or not one for one in (least, most)):
-            raise InputError(f"--area {text}: write NAME=LEAST:MOST, NAME being in the column 'area' of {file}.")
+        if not name or not all(one.strip().isdigit() or not one for one in (least, most)):
+            raise InputError(f"--area {text}: write NAME=LEAST:MOST, either number of which may lack.")
+        if column is None:
+            raise InputError(f"--area {text}: {file} has no column 'area'; it has {join_names(list(frame.columns))}.")
+        if name not in area:
+            raise InputError(f"--area {text}: no item is of that area; there are {join_names(sorted({*area} - {''}))}.")
+        items = names[area == name].tolist()
         ends = {"at_least": least, "at_most": most}
         limits[name] = {"items": items} | {key: int(one) for key, one in ends.items() if one}
     own = read_rules(rules, skip_logic)
     with as_input_errors():
         given = Rules.from_value(own.get("rules")) or Rules()
-        return model, {"rules": replace(given, areas={**given.areas, **limits})}
+        settings = {"rules": replace(given, areas={**given.areas, **limits})}
+    sizes = [f"{name or 'without one'} {n}" for name, n in sorted(Counter(area.tolist()).items())]
+    told = f"Read of each item: {', '.join(parameters)}" + (
+        f"; areas: {', '.join(sizes)}" if column is not None else ""
+    )
+    passed = [name for name in passed if name != column]
+    return model, settings, f"{told}{'; passed over: ' + ', '.join(passed) if passed else ''}."
 
 
 def _item_names(model: ItemResponse) -> list[str]:
@@ -210,11 +253,12 @@ def _report(
     asked: str,
     seconds: float,
     as_json: bool,
+    notes: list[str],
 ) -> None:
     content = describe(clf, most=None if as_json else _MOST)
     n_features = None if expected is None else expected.n_features
     content |= {"expected_n_features": n_features, "seconds": seconds, "output": str(output)}
-    content |= {} if page is None else {"page": str(page)}
+    content |= ({} if page is None else {"page": str(page)}) | ({"notes": notes} if notes else {})
     if as_json:
         echo_json(content)
         return
@@ -226,6 +270,8 @@ def _report(
         f"{count(n_questions, asked)}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
+    for note in notes:
+        click.echo(wrap(note))
     by = {"item": "the bank", "test": "the table", "question": "the network"}[asked]
     click.echo(wrap(expected_text(clf, by, f"{asked}s", expected)))
     begun, weight = initial_beliefs(clf.problem_)

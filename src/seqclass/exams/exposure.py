@@ -29,8 +29,9 @@ class ExposureControl(Solver):
     each step, the lot says which of the ``best_of`` questions of highest score is asked, all with equal probability
     (randomesque, Kingsbury and Zara 1989 [1]_). It also says which questions may be asked at all: question i is
     admitted by a share K_i of the lots (Sympson and Hetter 1985 [2]_). The K are calibrated on cases simulated from the
-    model along the policy itself: ``K_i = min(1, max_exposure / P(i comes up))``, until no question is asked in more
-    than a share ``max_exposure`` of them. The other policy says when to stop. A case is also decided when all questions
+    model along the policy itself: ``K_i = min(1, goal / P(i comes up))``, until no question is asked in more than a
+    share ``max_exposure`` of them; the goal is two standard errors of the simulation below that, so that it holds in
+    other cases too. The other policy says when to stop. A case is also decided when all questions
     that its lot admits were asked, unless rules require more. Questions that rules make mandatory are asked in all
     cases.
 
@@ -134,11 +135,10 @@ class ExposureControl(Solver):
             if worst < least:
                 best, least = policy, worst
             spread = (self.max_exposure * (1 - self.max_exposure) / self.n_cases) ** 0.5
-            # calibration ends when no exposure is above the wanted one by more than so many standard errors of the
-            # simulation
-            if worst <= self.max_exposure + 2.0 * spread:
+            if worst <= self.max_exposure:
                 return best
-            share = np.where(optional, self.max_exposure / np.maximum(came_up, self.max_exposure), 1.0)
+            goal = max(self.max_exposure - 2.0 * spread, self.max_exposure / 2)
+            share = np.where(optional, goal / np.maximum(came_up, goal), 1.0)
             policy = policy.with_keep(share)
         return with_info(best, status="limit")
 

@@ -172,7 +172,7 @@ class ItemParameters(Readable, Stored):
             check_choice(kind, "kind", cls._KINDS)
         D = check_real(scale, "scale", 1e-6)
         check_flag(any_slope, "any_slope")
-        columns, names, models = _columns(table)
+        columns, names, models, _ = _columns(table)
         for name in columns:
             if not _is_parameter(name):
                 raise ValueError(
@@ -285,17 +285,18 @@ class ItemParameters(Readable, Stored):
         return chance, by_ability
 
 
-def columns_read(table: Any) -> list[str]:
-    """Names, as `ItemParameters.from_table` understands them, of the columns that it reads parameters from."""
-    return list(_columns(table)[0])
+def columns_read(table: Any) -> tuple[list[str], list[str]]:
+    """Names of the columns of parameters, as `ItemParameters.from_table` understands them, and what it passes over."""
+    columns, *_, passed = _columns(table)
+    return list(columns), passed
 
 
 def _is_parameter(name: Any) -> bool:
     return name in _SINGLE or any(re.fullmatch(form, str(name)) for form in _NUMBERED.values())
 
 
-def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None, list[str]]:
-    """Columns of numbers by name, the names of the items, and the model of each in small letters, if the table says."""
+def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None, list[str], list[str]]:
+    """Columns of numbers by name, names of the items, the model of each in small letters, and what is passed over."""
     import pandas as pd
 
     if isinstance(table, (str, os.PathLike)):
@@ -309,7 +310,9 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
         said = [model if model in _KIND_OF else "graded" for model in said]
     frame = _with_our_names(frame, frame[models[0]] if models else None).drop(columns=models)
     texts = [name for name in frame.columns if not _is_number(frame[name]) and not _is_parameter(name)]
-    named = [name for name in frame.columns if str(name).lower() in _NAMING][:1] or texts
+    named = [name for name in frame.columns if str(name).lower() in _NAMING][:1] or [
+        name for name in texts if str(name).lower() != "area"
+    ]
     if len(named) > 1:
         raise ValueError(
             f"table: the columns {join_names(named)} hold texts; call the one of the items' names 'item' or 'id'."
@@ -345,7 +348,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
             columns[str(name)] = column
     if not columns:
         raise ValueError(f"table has no columns of parameters; {_KNOWN}.")
-    return columns, names, said
+    return columns, names, said, [str(name) for name in frame.columns if name in beside and name not in named]
 
 
 def _is_number(column: Any) -> bool:
