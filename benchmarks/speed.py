@@ -56,6 +56,14 @@ DDXPLUS = (223, 49, "DDXPlus, any order")
 BINS, N_ROWS = (5, 8, 16), 400
 #: Questions that are asked of a mixture in any order, and the price at which they are.
 MANY = ((3, 0.02), (6, 0.012), (12, 0.006), (20, 0.0002))
+#: What is timed of each case.
+TASKS = (
+    "predict of a new row",
+    "predict of a known row",
+    "session()",
+    "an answer of a new case",
+    "an answer of a known case",
+)
 SHOW = "show, 1000 x 30"
 PREDICT = "predict of ten rows, 1000 x 30"
 
@@ -226,16 +234,28 @@ def measure(table: Table, given: Any) -> None:
 
 
 def page(rows: list[Row]) -> str:
-    """The rows as a table in Markdown, ours and all peers in one."""
-    told: dict[str, list[str]] = {}
+    """Tables in Markdown, of cases and of all else: milliseconds, in brackets those before, and the quickest peer's."""
+    found: dict[bool, dict[str, dict[str, str]]] = {True: {}, False: {}}
+    peers: dict[str, tuple[float, str]] = {}
     for row in rows:
-        told.setdefault(row.name, [f"{1e3 * row.ours_s:.3g}", "-", ""])
-        if row.peer == "ours before" and row.peer_s is not None:
-            told[row.name][1] = f"{1e3 * row.peer_s:.3g}"
-        elif row.peer_s is not None:
-            told[row.name][2] += f"{', ' * bool(told[row.name][2])}{row.peer} {1e3 * row.peer_s:.3g}"
-    lines = [f"| {name} | {' | '.join(cells)} |" for name, cells in told.items()]
-    return "\n".join(["| what | ours, ms | before, ms | peers, ms |", "| --- | ---: | ---: | --- |", *lines]) + "\n"
+        task = next((task for task in TASKS if row.name.startswith(f"{task}, ")), "")
+        name = row.name.removeprefix(f"{task}, ")
+        cells = found[bool(task)].setdefault(name, {})
+        cells.setdefault(task, f"{1e3 * row.ours_s:.3g}")
+        if row.peer_s is None:
+            continue
+        if row.peer == "ours before":
+            cells[task] += f" ({1e3 * row.peer_s:.3g})"
+        elif task in ("", TASKS[0]):
+            peers[name] = min(peers.get(name, (np.inf, "")), (row.peer_s, f"{row.peer} {1e3 * row.peer_s:.3g}"))
+    tables = []
+    for of_cases, columns in ((True, TASKS), (False, ("",))):
+        lines = [["case" if of_cases else "what", *(column or "ms" for column in columns), "peer of the first figure"]]
+        lines += [["---"] * len(lines[0])]
+        for name, cells in found[of_cases].items():
+            lines.append([name, *(cells.get(column, "") for column in columns), peers.get(name, (0.0, ""))[1]])
+        tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(tables) + "\n"
 
 
 def main() -> None:
