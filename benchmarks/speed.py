@@ -250,6 +250,8 @@ def page(rows: list[Row]) -> str:
             peers[name] = min(peers.get(name, (np.inf, "")), (row.peer_s, f"{row.peer} {1e3 * row.peer_s:.3g}"))
     tables = []
     for of_cases, columns in ((True, TASKS), (False, ("",))):
+        if not found[of_cases]:
+            continue
         lines = [["case" if of_cases else "what", *(column or "ms" for column in columns), "peer of the first figure"]]
         lines += [["---"] * len(lines[0])]
         for name, cells in found[of_cases].items():
