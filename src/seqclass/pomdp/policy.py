@@ -526,7 +526,7 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
 
 
 class BorrowedPolicy(Policy, stored=False):
-    """A policy made for another problem, which is asked as it would be there (`_own`)."""
+    """A policy that asks another one, where that is of another problem as it would be there (`_own`)."""
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
         super().__init__(problem, policy.n_stages, policy.info)
@@ -536,9 +536,9 @@ class BorrowedPolicy(Policy, stored=False):
     def _knows_any_belief(self) -> bool:
         return self.policy._knows_any_belief
 
-    @abstractmethod
     def _own(self, belief: BeliefState) -> BeliefState:
         """What is known as the policy's own problem has it."""
+        return belief
 
     def initial_belief(self) -> tuple[BeliefState, FloatArray]:
         """Return the lots of the policy; see `Policy.initial_belief`."""

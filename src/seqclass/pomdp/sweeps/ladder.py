@@ -13,7 +13,7 @@ from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import DECIDE, BorrowedPolicy, Policy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.rules import forced_question, next_panels
@@ -24,7 +24,7 @@ from seqclass.pomdp.walk import Level, walk
 __all__ = ["StopWhenSure"]
 
 
-class StopWhenSure(Policy):
+class StopWhenSure(BorrowedPolicy):
     """Asks what another policy would ask next, until deciding is expected to cost little enough.
 
     Where that policy orders panels, so does this, none larger than what is left of ``max_questions``. Where it makes
@@ -34,17 +34,9 @@ class StopWhenSure(Policy):
     def __init__(self, policy: Policy, cost: float, max_questions: int | None = None) -> None:
         problem = policy.problem
         n_stages = problem.n_stages if max_questions is None else min(problem.n_stages, max_questions)
-        super().__init__(problem, n_stages, SolveInfo("converged", n_stages=n_stages))
-        self.policy = policy
+        super().__init__(policy, problem)
+        self.n_stages, self.info = n_stages, SolveInfo("converged", n_stages=n_stages)
         self.cost = check_real(cost, "cost", 0)
-
-    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
-        """Return the lots of the policy; see `Policy.initial_belief`."""
-        return self.policy.initial_belief()
-
-    @property
-    def _seed(self) -> int:
-        return self.policy._seed
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What the policy would order next, as far as it is not sure yet; see `Policy.panels`."""
@@ -58,9 +50,6 @@ class StopWhenSure(Policy):
         if belief.stage >= self.n_stages:
             return np.full(len(belief), DECIDE)
         return np.where(self._is_terminal(belief), DECIDE, forced_question(self.policy, belief))
-
-    def _is_terminal(self, belief: BeliefState) -> BoolArray:
-        return self.policy._is_terminal(belief)
 
     def _action(self, belief: BeliefState) -> IntArray:
         question = np.full(len(belief), DECIDE)
