@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass._utils.arrays import uniforms
 from seqclass.pomdp import (
     FirstK,
     GridValueIteration,
@@ -23,7 +22,7 @@ from seqclass.pomdp import (
     optimal_cost,
     solve_for_budget,
 )
-from seqclass.pomdp.policy import RepricedPolicy, draw_lots, scale_prices
+from seqclass.pomdp.policy import RepricedPolicy, draw_lots, scale_prices, uniforms
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.solving import solve_sweep
 

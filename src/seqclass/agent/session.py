@@ -23,12 +23,11 @@ from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent._saved_session import SavedSession, Visit, read_session, write_session
 from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.differential import labels_of
-from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import unasked_questions
-from seqclass.pomdp.policy import draw_lots
+from seqclass.pomdp.policy import DECIDE, Policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
 from seqclass.pomdp.single_cases import History
 

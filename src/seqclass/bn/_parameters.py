@@ -70,19 +70,24 @@ def check_tables(
     return classes.astype(np.intp), share / total[classes], result, sizes
 
 
+def check_classes(classes: npt.ArrayLike) -> npt.NDArray[Any]:
+    labels = np.asarray(classes)
+    if not np.array_equal(np.unique(labels), labels):
+        raise ValueError("classes must be sorted and distinct.")
+    return labels
+
+
 def set_given(
     model: Any,
-    classes: npt.ArrayLike,
+    classes: npt.NDArray[Any],
     class_prior: npt.ArrayLike,
     n_outcomes: IntArray,
     state_names: Mapping[int, Sequence[Any]] | None,
     feature_names: Sequence[Any] | None,
 ) -> None:
     """Set what a model has beside its tables where it is made of them, and not fitted."""
-    model.classes_, model.n_outcomes_, model.n_features_in_ = np.asarray(classes), n_outcomes, len(n_outcomes)
-    if not np.array_equal(np.unique(model.classes_), model.classes_):
-        raise ValueError("classes must be sorted and distinct.")
-    model.class_prior_ = check_distribution(class_prior, len(model.classes_), "class_prior")
+    model.classes_, model.n_outcomes_, model.n_features_in_ = classes, n_outcomes, len(n_outcomes)
+    model.class_prior_ = check_distribution(class_prior, len(classes), "class_prior")
     model.timings_ = {"structure": 0.0, "parameters": 0.0}
     model.state_names_ = check_state_names(state_names, n_outcomes)
     model.feature_names_ = check_feature_names(feature_names, len(n_outcomes))

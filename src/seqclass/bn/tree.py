@@ -28,7 +28,14 @@ from seqclass.bn._messages import (
     all_conditionals,
     parent_array,
 )
-from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information, set_given
+from seqclass.bn._parameters import (
+    check_classes,
+    check_cpds,
+    check_feature_names,
+    check_state_names,
+    edge_information,
+    set_given,
+)
 from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, sample_cases
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
@@ -346,9 +353,10 @@ class TreeNetwork(ObservationModel):
         """
         model = cls(conditioning=conditioning)
         check_choice(conditioning, "conditioning", ("auto", "full", "ancestor"))
-        model.parents_, model.cpds_ = check_cpds(parents, cpds, np.size(classes))
+        labels = check_classes(classes)
+        model.parents_, model.cpds_ = check_cpds(parents, cpds, len(labels))
         n_outcomes = np.array([len(cpd) for cpd in model.cpds_], dtype=np.intp)
-        set_given(model, classes, class_prior, n_outcomes, state_names, feature_names)
+        set_given(model, labels, class_prior, n_outcomes, state_names, feature_names)
         model.is_forest_ = all(len(p) < 2 for p in model.parents_)
         model.pair_counts_, model.unit_ = None, 1.0
         model.conditioning_ = "full" if conditioning == "auto" else conditioning
