@@ -27,6 +27,7 @@ from seqclass.cli._training import non_default_options, pick, read_decision_cost
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
 from seqclass.exams import ExposureControl, ItemResponse
+from seqclass.exams.exposure import ExposurePolicy
 from seqclass.exams.item_parameters import columns_read
 from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
@@ -146,15 +147,16 @@ def _command(
     asked = "item" if bank else "test" if tests else "question"
     notes = [read] if bank else []
     if max_exposure is not None:
+        assert isinstance(clf.policy_, ExposurePolicy)
         notes.append(_exposure_text(clf.policy_, max_exposure, seed))
     _report(clf, expected, file, output, page, asked, taken, as_json, notes)
 
 
-def _exposure_text(policy: Any, most: float, seed: int) -> str:
+def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: int = 4000) -> str:
     """The largest exposure that a plan reaches."""
-    shares = policy.simulate_shares(_N_PERSONS, np.random.default_rng([seed, _N_PERSONS]))[1]
-    told = f"Of {_N_PERSONS} further persons the most exposed item was asked of {shares.max():.1%}"
-    if shares.max() <= most + 2 * (most * (1 - most) / _N_PERSONS) ** 0.5:
+    shares = policy.simulate_shares(n_persons, np.random.default_rng([seed, n_persons]))[1]
+    told = f"Of {n_persons} further persons the most exposed item was asked of {shares.max():.1%}"
+    if shares.max() <= most + 2 * (most * (1 - most) / n_persons) ** 0.5:
         return f"{told}, where {most:.1%} are allowed."
     return (
         f"{told}, above the {most:.1%} allowed. A case takes {shares.sum():.1f} items, and {most:g} of "
