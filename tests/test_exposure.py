@@ -199,7 +199,7 @@ def test_rules_come_before_exposure() -> None:
 def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     clf = quick()
     report = exam_report(clf, 2000, n_bands=5, random_state=1)
-    table = report.to_frame()
+    table = report.to_frame().drop("all")
     assert report.exposure == pytest.approx(exposures(clf), abs=0.06)
     assert report.exposure.sum() == pytest.approx((table["n_items"] * table["n_persons"]).sum() / 2000)
     assert (np.diff(table["ability"]) > 0).all()
@@ -212,6 +212,12 @@ def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     assert told.attrs["units"] == {"exposure": "share of the persons"}
     assert report.to_frame().attrs["units"]["rmse"] == "points of ability"
     assert len(repr(report).splitlines()) <= 3
+    np.testing.assert_allclose(report.too_high + report.too_low, report.errors)
+    table = report.to_frame()
+    assert table.index.tolist() == [0, 1, 2, 3, 4, "all"]
+    assert table.loc["all", ["n_persons", "errors"]].tolist() == pytest.approx([2000, report.errors.mean()])
+    assert table.loc["all", "rmse"] == pytest.approx((report.rmse**2).mean() ** 0.5)
+    assert ((report.longest >= 0) & (report.longest <= 1)).all()
     with pytest.raises(ValueError, match="must be an ItemResponse"):
         exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
 
@@ -227,6 +233,7 @@ def test_the_report_counts_all_of_a_bundle() -> None:
     ]
     assert (bundled.exposure == 1).all()
     assert (bundled.n_items == 6).all()
+    assert (bundled.longest == 1).all()
     np.testing.assert_allclose(bundled.rmse, alone.rmse)
     np.testing.assert_allclose(bundled.sd, alone.sd)
 

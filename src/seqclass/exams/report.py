@@ -39,27 +39,37 @@ class ExamReport(Readable):
         Number of persons in each band.
     n_items : ndarray of shape (k,)
         Mean number of items asked.
-    errors : ndarray of shape (k,)
-        Share of persons decided for a wrong class; a further decision, such as "refer", does not count.
+    errors, too_high, too_low : ndarray of shape (k,)
+        Share of persons decided for a wrong class, and for one of abler or less able persons than theirs, such as a
+        wrong pass and a wrong fail; a further decision, such as "refer", does not count.
+    longest : ndarray of shape (k,)
+        Share of persons who were asked the most questions that are allowed.
     bias, rmse : ndarray of shape (k,)
         Mean and root mean square of the estimated less the true ability; the estimate is the posterior mean, given what
         was asked and what was known at the start.
     sd : ndarray of shape (k,)
         Mean standard deviation of the posterior of ability, which is what the test itself believes.
 
+    Notes
+    -----
+    The last row of `to_frame` is of all persons.
+
     Examples
     --------
     >>> none = np.zeros(1)
-    >>> report = ExamReport(("a",), np.ones(1), none, np.array([9]), np.ones(1), none, none, none, none)
+    >>> report = ExamReport(("a",), np.ones(1), none, np.array([9]), np.ones(1), *[none] * 7)
     >>> float(report.exposure_table().loc["a", "exposure"]), report.exposure_table().attrs["units"]
     (1.0, {'exposure': 'share of the persons'})
     """
 
     _in_summary = ("exposure", "ability", "errors", "rmse")
     _units = dict.fromkeys(("ability", "bias", "rmse", "sd"), "points of ability") | dict.fromkeys(
-        ("exposure", "errors"), "share of the persons"
+        ("exposure", "errors", "too_high", "too_low", "longest"), "share of the persons"
     )
-    _columns = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
+    _columns = (
+        *("ability", "n_persons", "n_items", "longest", "errors", "too_high", "too_low"),
+        *("bias", "rmse", "sd"),
+    )
     _axis = "band"
 
     items: tuple[str, ...]
@@ -71,6 +81,19 @@ class ExamReport(Readable):
     bias: FloatArray
     rmse: FloatArray
     sd: FloatArray
+    too_high: FloatArray
+    too_low: FloatArray
+    longest: FloatArray
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        table: pd.DataFrame = pd.DataFrame(super()._table())
+        share = self.n_persons / self.n_persons.sum()
+        table.loc["all"] = table.mul(share, axis=0).sum()
+        table.loc["all", "rmse"] = (share @ self.rmse**2) ** 0.5
+        table["n_persons"] = [*self.n_persons.tolist(), int(self.n_persons.sum())]
+        return table
 
     def exposure_table(self) -> pd.DataFrame:
         """Return a data frame with one row per item, by its name, the most exposed first."""
@@ -112,7 +135,7 @@ def exam_report(
     >>> model = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9)
     >>> report = exam_report(SequentialClassifier.from_model(model, feature_costs=0.02), 500, n_bands=2)
     >>> float(report.exposure.max()), report.to_frame().shape
-    (1.0, (2, 7))
+    (1.0, (3, 10))
     """
     check_integer(n_persons, "n_persons", 1)
     check_integer(n_bands, "n_bands", 1, n_persons)
@@ -146,6 +169,9 @@ def exam_report(
     mean, sd = model.ability(np.where(told, codes, -1))
     true, label = model.ability_[state], model.classes_[model.hidden_class_[state]]
     wrong = (record.decision != label) & np.isin(record.decision, model.classes_)
+    # how able the persons of each class are; a further decision is neither too high nor too low
+    able = dict(zip(model.classes_.tolist(), np.bincount(model.hidden_class_, model.weights_ * model.ability_)))
+    decided, own = (np.array([able.get(one, np.nan) for one in told.tolist()]) for told in (record.decision, label))
     bands = np.array_split(np.argsort(true, kind="stable"), n_bands)
 
     def by_band(values: Any) -> FloatArray:
@@ -161,4 +187,7 @@ def exam_report(
         by_band(mean - true),
         np.sqrt(by_band((mean - true) ** 2)),
         by_band(sd),
+        by_band(decided > own),
+        by_band(decided < own),
+        by_band((record.order >= 0).sum(axis=1) >= agent.problem.n_stages),
     )
