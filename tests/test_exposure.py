@@ -234,6 +234,7 @@ def test_the_report_counts_all_of_a_bundle() -> None:
     assert (bundled.exposure == 1).all()
     assert (bundled.n_items == 6).all()
     assert (bundled.longest == 1).all()
+    assert bundled.to_frame()["n_persons"].tolist() == [125] * 8 + [1000]
     np.testing.assert_allclose(bundled.rmse, alone.rmse)
     np.testing.assert_allclose(bundled.sd, alone.sd)
 
@@ -261,6 +262,7 @@ def test_who_is_referred_is_no_error() -> None:
     expected = evaluate(clf.problem_, clf.policy_)
     assert exam_report(clf, 4000, n_bands=1).errors[0] == pytest.approx(expected.error, abs=0.02)
     assert expected.cost - expected.price > expected.error + 0.05  # many are
+    assert exam_report(clf, 100, n_bands=3).to_frame()["n_persons"].tolist() == [34, 33, 33, 100]
 
 
 def test_the_report_takes_answers_that_are_words() -> None:

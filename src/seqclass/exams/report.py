@@ -88,7 +88,7 @@ class ExamReport(Readable):
     def _table(self) -> pd.DataFrame:
         import pandas as pd
 
-        table: pd.DataFrame = pd.DataFrame(super()._table())
+        table: pd.DataFrame = pd.DataFrame(super()._table()).astype(np.float64)
         share = self.n_persons / self.n_persons.sum()
         table.loc["all"] = table.mul(share, axis=0).sum()
         table.loc["all", "rmse"] = (share @ self.rmse**2) ** 0.5
