@@ -39,8 +39,6 @@ from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8
-#: Persons on whom exposure is looked at.
-_N_PERSONS = 4000
 
 
 def _command(
