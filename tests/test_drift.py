@@ -126,7 +126,7 @@ def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) ->
     held, weight = clf.held_out_, 0.5 ** (np.arange(400)[::-1] / 30)
     assert held.n_rows == 90
     assert (held.fold[:310] == -1).all()
-    np.testing.assert_array_equal(held.weights, weight[310:])
+    np.testing.assert_allclose(held.weights, weight[310:], rtol=1e-14)  # powers differ by the order in memory
     costs = np.full(400, np.nan)
     for fold in range(n_folds):
         rest, rows = np.flatnonzero(held.fold != fold), np.flatnonzero(held.fold == fold)
