@@ -80,7 +80,7 @@ Readable = LowerBound.__mro__[1]
 #: What goes into functions or is handed through them, rather than a finding: settings, words, states of a model.
 NO_RESULTS = {
     "AnswerRules", "Columns", "Consequences", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM",
-    "FiresSDT", "HoldOut",
+    "FiresSDT", "GridBlock", "HoldOut",
     "Interviews", "Labels", "NetworkState", "PomdpPyModels", "PriceAfter", "QuestionRules", "Rules", "Settings",
     "ShuffledSplit", "SkipLogic", "SkipRule", "SourceSplit",
 }  # fmt: skip
