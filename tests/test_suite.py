@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import itertools
 import runpy
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,181 @@ def test_a_fold_without_some_method_does_not_count(part: Any) -> None:
     first, last = part("standing").differences(frame, "0.1", "b")
     assert (first.method, first.cost, first.n_sets) == ("b", pytest.approx((0.5 + 0.3) / 2), 2)
     assert (last.cost, last.mean) == (pytest.approx((0.65 + 0.5) / 2), pytest.approx(0.175))
+
+
+def own(fit: str = "pass", acquire: str = "pass", decided: str = "np.zeros(len(cases), dtype=int)") -> str:
+    """The file of a method."""
+    return f"""
+import numpy as np
+
+class Own:
+    def fit(self, X, y, prices):
+        self.least = X.min()
+        {fit}
+        return self
+
+    def acquire(self, cases):
+        asked = cases.ask(0)
+        {acquire}
+        return {decided}
+"""
+
+
+@pytest.fixture
+def run(part: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What the command prints of a method, where two folds of a set or more, all with the rows of iris, have peers."""
+    main, results, sets = part("__main__"), part("results"), part("sets")
+    iris, kept = sets.load("iris", None), results.read
+    prints = pd.read_csv(sets.MANIFEST, index_col="set")["fingerprint"]
+    line = {"seconds": 1.0, "version": "-", "rows": " ".join(["1"] * 30), "cost": 0.01, "features": 1.0}
+
+    def told(code: str, *more: str, prices: Any = ("0.01",), names: Any = ("iris",)) -> tuple[str, Any]:
+        each = itertools.product(names, range(2), prices, ("adaptive quick", "etana"))
+        peers = pd.DataFrame([dict(zip(results.KEY, key)) | line for key in each], columns=results.COLUMNS)
+        (tmp_path / "own.py").write_text(code, "utf-8")
+        end: Any = 0
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(results, "read", lambda file=results.FILE: peers if file == results.FILE else kept(file))
+            patch.setattr(sets, "load", lambda name, folder: sets.Set(name, iris.X, iris.y))
+            patch.setattr(sets.Set, "fingerprint", lambda self: prints[self.name])
+            try:
+                main.main([str(tmp_path / "own.py"), *more])
+            except SystemExit as stopped:
+                end = stopped.code
+        printed = capsys.readouterr()
+        return printed.err + printed.out, end
+
+    return told
+
+
+def test_a_method_that_spoils_its_data_is_counted_by_the_prices_of_the_suite(
+    run: Any, part: Any, tmp_path: Path
+) -> None:
+    spoils = "X[:], y[:], prices[:] = -9, 0, 0"
+    honest = own(acquire="assert self.least >= 0, 'spoilt'")
+    text, end = run(
+        honest.replace("        return self\n", f"        {spoils}\n        return self\n"),
+        *("--keep", str(tmp_path / "kept.csv")),
+        prices=("0.01", "0.1"),
+    )
+    assert end == 0, text
+    kept = part("results").read(tmp_path / "kept.csv")
+    assert len(kept) == 4
+    assert kept["cost"].tolist() == pytest.approx((2 / 3 + kept["price"].astype(float)).tolist(), abs=1e-5)
+
+
+def test_kept_rows_are_of_this_code_these_sets_and_this_method(run: Any, part: Any, tmp_path: Path) -> None:
+    file, names = tmp_path / "kept.csv", ("iris", "wine")
+    keep = ("--keep", str(file))
+    run(own(), *keep, names=names)
+    text, _ = run(own(), *keep, "--sets", "iris", names=names)
+    assert f"taken from {file}: 1 set\n" in text
+    assert "| wine |" not in text
+    assert "| 0.01, 1 set |" in text
+    assert "One set has no ranks" in text
+    text, _ = run(own(), *keep, "--sets", "iris", "madelon", names=names)
+    assert "left out: madelon: nothing is recorded of it" in text
+    text, _ = run(own().replace("Own", "Other"), *keep, names=names)
+    assert "| **Other** |" in text
+    assert "Own" not in text
+    assert set(part("results").read(file)["method"]) == {"Own", "Other"}
+    text, _ = run(own(decided="np.ones(len(cases), dtype=int)"), *keep, names=names)
+    assert "taken from" not in text
+    assert len(part("results").read(file)) == 12
+    run(own(), *keep, prices=("0.01", "0.1"))
+    text, end = run(own(), *keep)
+    assert f"left out of {file}: prices that no other method has, 0.1" in text
+    assert end == 0
+
+
+def test_tables_say_what_their_intervals_are(run: Any) -> None:
+    text, _ = run(own(), names=("iris", "wine"))
+    assert "95% intervals over sets and rows; 2 sets, 2 recorded folds of each; not corrected" in text
+    assert "fewer than five" in text
+
+
+@pytest.mark.parametrize("label", ["99", "0.7", "'a'", "np.nan", "'0'"])
+def test_labels_are_classes(run: Any, label: str) -> None:
+    text, end = run(own(decided=f"np.array([{label}] * len(cases))"))
+    value = "nan" if "nan" in label else label
+    assert f"ValueError: acquire must return classes 0 to 2, got {value}\n" in text
+    assert end == "nothing to show: Own failed on 2 of 2 folds"
+
+
+def test_sets_on_which_a_method_fails_are_left_out(run: Any) -> None:
+    fails = "type(self).fits = getattr(type(self), 'fits', 0) + 1; assert self.fits != 2, 'no'"
+    text, end = run(own(fit=fails), names=("iris", "wine"))
+    assert "iris, fold 1, Own: AssertionError: no (own.py, line 7)" in text
+    assert text.endswith("Own failed on 1 of 2 sets: iris; left out of all means\n")
+    assert end == 1
+    assert "| iris |" not in text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            ["--prices", "0.1"],
+            "nothing is recorded at 0.1: `python -m benchmarks.suite --record --prices 0.1` runs all",
+        ),
+        (["--prices", "-1", "cheap"], "--prices must be of 0.01, 0.001, 0.1, tests, 4 features, 5 features"),
+        (["--data", "nowhere"], "nowhere, named by --data or SEQCLASS_DATA, is not a folder"),
+        (["--keep", "nowhere/kept.csv"], "--keep nowhere/kept.csv: there is no folder nowhere"),
+        (["--keep", __file__], f"--keep {__file__} is not a file of results"),
+    ],
+)
+def test_wrong_options_are_one_line_before_any_run(run: Any, more: list[str], said: str) -> None:
+    text, end = run(own(), *more)
+    assert end.startswith(said)
+    assert "\n" not in end
+    assert text == ""
+
+
+def test_folds_are_one_to_five(run: Any) -> None:
+    assert run(own(), "--folds", "0")[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("class Half:\n    def acquire(self, cases): ...", "Half has no fit"),
+        ("", "it has no class"),
+        (own() + own().replace("Own", "Other"), "it has Own, Other"),
+        ("class :", "cannot be loaded: SyntaxError: invalid syntax (own.py, line 1)"),
+        ("\n1 / 0", "cannot be loaded: ZeroDivisionError: division by zero (own.py, line 2)"),
+        (
+            own().replace("    def fit", "    def __init__(self, depth): ...\n    def fit"),
+            "Own must be made without arguments: TypeError: Own.__init__() missing 1 required",
+        ),
+    ],
+)
+def test_wrong_files_are_one_line_before_any_run(run: Any, code: str, said: str) -> None:
+    text, end = run(code)
+    assert said in end
+    assert "\n" not in end
+    assert text == ""
+
+
+def test_recording_nothing_says_why(run: Any) -> None:
+    text, _ = run(own(), "--record", "etana", "--folds", "2", "--prices", "0.01", "--sets", "iris")
+    assert text == "nothing to record: 2 lines of these are in results.csv\n"
+    text, _ = run(own(), "--record", "etana", "--prices", "tests", "--sets", "iris")
+    assert text == "nothing to record: none of these sets and methods goes with tests\n"
+
+
+def test_peers_are_tuned_once_for_equal_rows(part: Any) -> None:
+    """Each price comes with a copy of them."""
+    peers, made = part("peers"), []
+
+    class Kept:
+        def __init__(self, prices: Any) -> None:
+            made.append(self)
+
+        def fit(self, X: Any, y: Any) -> Kept:
+            return self
+
+    tuned = peers.Tuned(peers.Peer(Kept, [()]))
+    X, y = np.zeros((9, 2)), np.tile([0, 1, 2], 3)
+    for table, times in ((X, 1), (X.copy(), 1), (X + 1, 2)):
+        tuned.fit(table, y, np.ones(2))
+        assert len(made) == times

@@ -10,7 +10,8 @@ missing cells, if the class says ``as_given = True``), classes 0, 1 and so on, a
 error costs 1; and ``acquire(cases)``, which asks ``cases.ask(feature, rows)`` and returns a class for each of
 ``len(cases)``. It is run on the sets that are there and recorded, at the folds and prices that are recorded, and may
 not see anything else: prices are counted by what it asks. ``--keep`` names a CSV of its results, and what is in it is
-not run again. At hard budgets ("5 features") those are run that have an attribute ``budget``, which is set before fit.
+not run again as long as the file of the method is the same. At hard budgets ("5 features") those are run that have an
+attribute ``budget``, which is set before fit. ``--record`` writes into results.csv of the suite.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import inspect
+import shlex
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -25,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from _common import left_out
 from _real import add_data_option, data_folder
 
 from benchmarks.suite import results, sets, standing
@@ -40,78 +44,163 @@ def main(arguments: Sequence[str] | None = None) -> None:
     made = argparse.ArgumentParser(
         "python -m benchmarks.suite", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    folds = range(1, sets.N_FOLDS + 1)
     made.add_argument("file", nargs="?", type=Path, help="a Python file with the class of a method")
     made.add_argument("--sets", nargs="+", metavar="SET", choices=sets.SETS, default=list(sets.SETS))
     made.add_argument("--prices", nargs="+", metavar="P", help="by default those that are recorded")
-    made.add_argument("--folds", type=int, default=sets.RUN_FOLDS, help="the first so many of five (default 3)")
+    made.add_argument("--folds", type=int, choices=folds, metavar="N", help="the first so many of five (default 3)")
     made.add_argument("--keep", type=Path, help="file of the results of the method")
     made.add_argument("--against", default=OURS, choices=list(METHODS), metavar="METHOD")
-    made.add_argument("--record", nargs="*", metavar="METHOD", help="run what the suite lacks, by default of all")
+    made.add_argument(
+        "--record",
+        nargs="*",
+        metavar="METHOD",
+        choices=list(METHODS),
+        help="run what results.csv of the suite lacks, by default of all",
+    )
     made.add_argument("--page", action="store_true", help="print the tables of docs/suite.md and docs/results.md anew")
     add_data_option(made)
     told = made.parse_args(arguments)
     warnings.simplefilter("ignore")  # of convergence, and of columns without values
+    if unknown := [price for price in told.prices or () if price not in sets.SETTINGS]:
+        raise SystemExit(f"--prices must be of {', '.join(sets.SETTINGS)}, got {', '.join(unknown)}")
+    if told.data is not None and not told.data.is_dir():
+        raise SystemExit(f"{told.data}, named by --data or SEQCLASS_DATA, is not a folder")
     if told.page:
         for page in PAGES:
             with replace_file(page) as temporary:
                 temporary.write_text(with_tables(page.read_text("utf-8"), results.read()), "utf-8")
     elif told.record is not None:
-        names = installed(told.record or [name for name in METHODS if name not in NOT_RECORDED])
-        methods = {name: METHODS[name] for name in names}
-        for fold in range(told.folds):
-            there = sets.each(told.sets, data_folder(told))
-            results.record(methods, there, [fold], told.prices or sets.PRICES)
+        record(told)
     elif told.file is not None:
-        name, make = loaded(told.file)
-        show(place(name, make, told), name, told.prices)
+        place(told)
     else:
-        show(results.read(), told.against, told.prices)
+        show(recorded(told, sets.N_FOLDS), told.against)
+
+
+def record(told: argparse.Namespace) -> None:
+    """Run what the suite lacks, and say why where that is nothing."""
+    names = installed(told.record or [name for name in METHODS if name not in NOT_RECORDED])
+    methods = {name: METHODS[name] for name in names}
+    there, prices = list(sets.each(told.sets, data_folder(told))), told.prices or sets.PRICES
+    found = [results.record(methods, there, [fold], prices) for fold in range(told.folds or sets.RUN_FOLDS)]
+    if any(one.written or one.failed for one in found):
+        return
+    if lines := sum(one.there for one in found):
+        print(f"nothing to record: {standing.number(lines, 'line')} of these are in {results.FILE.name}")
+    elif there and methods:
+        print(f"nothing to record: none of these sets and methods goes with {', '.join(prices)}")
+    else:
+        print(f"nothing to record: none of these {'methods' if there else 'sets'} can be run here")
+
+
+def recorded(told: argparse.Namespace, folds: int) -> pd.DataFrame:
+    """The lines of the suite at the sets, folds and prices that are asked for."""
+    frame = standing.complete(results.read())
+    frame = frame[frame["set"].isin(told.sets) & (frame["fold"] < (told.folds or folds))]
+    named = [] if told.sets == list(sets.SETS) else told.sets
+    lacking = [price for price in told.prices or () if price not in set(frame["price"])]
+    if lacking or frame.empty:
+        own = (["--sets", *named] if named else []) + (["--prices", *lacking] if lacking else [])
+        raise SystemExit(
+            f"nothing is recorded {'at ' + ', '.join(lacking) if lacking else 'of these sets'}: "
+            f"`python -m benchmarks.suite --record {shlex.join(own)}` runs all methods there first"
+        )
+    for name in named:
+        if name not in set(frame["set"]):
+            left_out(name, "nothing is recorded of it")
+    return frame[frame["price"].isin(told.prices)] if told.prices else frame
 
 
 def loaded(file: Path) -> tuple[str, Callable[[], Any]]:
     """The one class of a file that has fit and acquire, and its name."""
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise SystemExit(f"{file} is not a Python file")
+    spec = importlib.util.spec_from_file_location("method_of_the_suite", file)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = [
-        one
-        for one in vars(module).values()
-        if inspect.isclass(one)
-        and one.__module__ == module.__name__
-        and hasattr(one, "fit")
-        and hasattr(one, "acquire")
-    ]
-    if len(found) != 1:
-        raise SystemExit(f"{file} must have one class with fit and acquire, and has {len(found)}")
-    return found[0].__name__, found[0]
+    sys.modules[spec.name] = module  # where data classes look for it
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SystemExit(f"{file} cannot be loaded: {results.said(error, file)}") from error
+    lacks = {
+        name: [call for call in ("fit", "acquire") if not hasattr(one, call)]
+        for name, one in vars(module).items()
+        if inspect.isclass(one) and one.__module__ == spec.name
+    }
+    whole = [name for name, missing in lacks.items() if not missing]
+    if len(whole) != 1:
+        parts = "; ".join(f"{name} has no {' and no '.join(missing)}" for name, missing in lacks.items() if missing)
+        has = f"it has {', '.join(whole)}" if whole else parts or "it has no class"
+        raise SystemExit(f"{file} must have one class with fit and acquire: {has}")
+    make = getattr(module, whole[0])
+    try:
+        make()
+    except Exception as error:
+        raise SystemExit(f"{whole[0]} must be made without arguments: {results.said(error, file)}") from error
+    return whole[0], make
 
 
-def place(name: str, make: Callable[[], Any], told: argparse.Namespace) -> pd.DataFrame:
-    """The lines of a method and of all others on the same folds."""
-    recorded = standing.complete(results.read())
-    if name in set(recorded["method"]):
+def check_kept(file: Path) -> None:
+    """Refuse what cannot be a file of results of a method, before anything is run."""
+    if not file.parent.is_dir():
+        raise SystemExit(f"--keep {file}: there is no folder {file.parent}")
+    if file.exists():
+        head = file.read_text("utf-8", errors="replace").partition("\n")[0] if file.is_file() else ""
+        if head != ",".join(results.COLUMNS) or file.samefile(results.FILE):
+            raise SystemExit(f"--keep {file} is not a file of results of a method: name another one")
+
+
+def place(told: argparse.Namespace) -> None:
+    """Run a method where the suite has all others, and show it beside them."""
+    if told.file.suffix != ".py" or not told.file.is_file():
+        raise SystemExit(f"{told.file} is not a Python file")
+    wanted, source = recorded(told, sets.RUN_FOLDS), results.Source.of(told.file)
+    name, make = loaded(told.file)
+    if name in METHODS:
         raise SystemExit(f"the suite has a method {name}: call the class by another name")
+    if told.keep:
+        check_kept(told.keep)
+    key, failed, tried = ["set", "fold", "price"], [], 0
     with tempfile.TemporaryDirectory() as folder:
         file = told.keep or Path(folder, "own.csv")
-        wanted = recorded[recorded["set"].isin(told.sets) & (recorded["fold"] < told.folds)]
-        if told.prices:
-            wanted = wanted[wanted["price"].isin(told.prices)]
+        kept = own_lines(file, name, source)
+        if n := kept.merge(wanted[key].drop_duplicates(), on=key)["set"].nunique():
+            print(f"taken from {file}: {standing.number(n, 'set')}")
+        if lost := set(kept["price"]) - set(standing.complete(results.read())["price"]):
+            print(f"left out of {file}: prices that no other method has, {', '.join(sorted(lost))}")
         for data in sets.each(list(dict.fromkeys(wanted["set"])), data_folder(told)):
             for fold, lines in wanted[wanted["set"] == data.name].groupby("fold"):
-                results.record({name: make}, [data], [int(fold)], list(dict.fromkeys(lines["price"])), file)
-        own = results.read(file)
-    both = recorded.merge(own[["set", "fold", "price"]], on=["set", "fold", "price"])
-    return pd.concat([both, own[own["method"] == name]], ignore_index=True)
+                prices = list(dict.fromkeys(lines["price"]))
+                failed += results.record({name: make}, [data], [int(fold)], prices, file, source).failed
+                tried += 1
+        own = own_lines(file, name, source).merge(wanted[key].drop_duplicates(), on=key)
+    bad = list(dict.fromkeys(where for where, _ in failed))
+    own = own[~own["set"].isin(bad)]
+    if own.empty:
+        why = f"{name} has no attribute budget" if tried else "the data of none of these sets are there"
+        why = f"{name} failed on {len(failed)} of {standing.number(tried, 'fold')}" if failed else why
+        raise SystemExit(f"nothing to show: {why}")
+    show(pd.concat([wanted.merge(own[key], on=key), own], ignore_index=True), name)
+    if bad:
+        n = own["set"].nunique() + len(bad)
+        print(f"\n{name} failed on {len(bad)} of {standing.number(n, 'set')}: {', '.join(bad)}; left out of all means")
+        raise SystemExit(1)
 
 
-def show(frame: pd.DataFrame, base: str, prices: Sequence[str] | None) -> None:
-    """Tables of some prices, by default of all."""
-    if frame.empty:
-        raise SystemExit("there is no fold that is recorded and of which the data are there: nothing to show")
-    for price in prices or list(dict.fromkeys(frame["price"])):
-        print(f"\n{standing.by_price_table(frame, price, base)}\n\n{standing.by_set_table(frame, price)}")
+def own_lines(file: Path, name: str, source: results.Source) -> pd.DataFrame:
+    """The lines of a file that are of a method as it is now."""
+    frame = results.read(file)
+    return frame[(frame["method"] == name) & (frame["version"] == source.version)]
+
+
+def show(frame: pd.DataFrame, base: str) -> None:
+    """Tables of all prices, and what their intervals are."""
+    if base not in set(frame["method"]):
+        raise SystemExit(f'nothing is recorded of {base}: `python -m benchmarks.suite --record "{base}"` runs it first')
+    for price in dict.fromkeys(frame["price"]):
+        beside = f"{standing.by_price_table(frame, price, base)}\n\n{standing.caption(frame, price, base)}"
+        print(f"\n{beside}\n\n{standing.by_set_table(frame, price)}")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,13 @@ def open_cases(
 
 
 def answered(
-    method: Any, X: Any, y: np.ndarray, prices: np.ndarray, missing: np.ndarray | None = None, budget: int | None = None
+    method: Any,
+    X: Any,
+    y: np.ndarray,
+    prices: np.ndarray,
+    missing: np.ndarray | None = None,
+    budget: int | None = None,
+    n_classes: int = 2,
 ) -> Answered:
     """What a fitted method decides and costs: prices of what it asked for, and 1 for an error."""
     cases, asked = open_cases(X, missing, budget)
@@ -84,5 +90,7 @@ def answered(
     seen = asked()
     if decision.shape != y.shape:
         raise ValueError(f"acquire must return a class for each of the {len(y)} cases, got {decision.shape}")
+    if others := [one for one in decision.tolist() if one not in range(n_classes)]:
+        raise ValueError(f"acquire must return classes 0 to {n_classes - 1}, got {others[0]!r}")
     paid = seen @ prices
     return Answered(decision, paid, seen.sum(axis=1), paid + (decision != y))

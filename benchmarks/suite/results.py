@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -88,11 +90,22 @@ def version_of(method: str) -> str:
     return f"seqclass {seqclass.__version__} {commit}".strip()
 
 
+class Source(NamedTuple):
+    """The file of a method; and its name and hash, so that figures of other code are not taken for its own."""
+
+    path: Path
+    version: str
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        return cls(path, f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}")
+
+
 def run_fold(
-    name: str, make: Callable[[], Any], data: Set, fold: int, settings: Sequence[str], parts: Any = None
+    name: str, make: Callable[[], Any], data: Set, fold: int, settings: Sequence[str], parts: Any, version: str
 ) -> list[dict[str, Any]]:
     """Lines of a method on a fold, at some prices; its seconds of CPU are their mean, as fits may be shared."""
-    train, test = parts or data.fold(fold)
+    train, test = parts
     method, found = make(), []
     given = getattr(method, "as_given", False)
     learned, decided = (train.given, test.given) if given else (train.numbers, test.numbers)
@@ -101,11 +114,26 @@ def run_fold(
         prices, budget = data.prices(setting)
         if hasattr(method, "budget"):
             method.budget = budget
-        method.fit(learned, train.y, prices)
-        found.append(answered(method, decided, test.y, prices, test.missing, budget))
+        method.fit(learned.copy(), train.y.copy(), prices.copy())  # which it may change
+        found.append(answered(method, decided, test.y, prices, test.missing, budget, int(data.y.max()) + 1))
     seconds = (time.process_time() - began) / max(len(settings), 1)
-    version = version_of(name)
     return [line_of((data.name, fold, setting, name), told, seconds, version) for setting, told in zip(settings, found)]
+
+
+def said(error: Exception, file: Path | None) -> str:
+    """An error, and which line of the file of a method it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [one.lineno for one in frames if file and Path(one.filename).resolve() == file.resolve()]
+    at = f" ({file.name}, line {lines[-1]})" if file and lines else ""
+    return f"{type(error).__name__}: {error}{at}"
+
+
+class Recorded(NamedTuple):
+    """How many lines were written and were there before, and the sets and folds on which a method failed."""
+
+    written: int
+    there: int
+    failed: list[tuple[str, int]]
 
 
 def record(
@@ -114,25 +142,38 @@ def record(
     folds: Sequence[int],
     settings: Sequence[str],
     file: Path = FILE,
-) -> None:
-    """Run what a file lacks, and append it fold by fold; what fails is said, and left out."""
-    done = set(read(file)[KEY].itertuples(index=False, name=None))
+    source: Source | None = None,
+) -> Recorded:
+    """Run what a file lacks, and append it fold by fold; what fails is said, and left out.
+
+    Lines of a method that has a file of its own, ``source``, count as long as that is the same.
+    """
+    before = read(file)
+    if source is not None:
+        before = before[before["version"] == source.version]
+    done = set(before[KEY].itertuples(index=False, name=None))
+    written, there, failed = 0, 0, []
     for data in sets:
         own = [one for one in settings if one in data.settings()]
         for fold in folds:
             parts = None
             for name, make in methods.items():
                 budgets = hasattr(make(), "budget")
-                left = [s for s in own if (data.name, fold, s, name) not in done]
-                left = [s for s in left if budgets or not s.endswith(" features")]
+                wanted = [s for s in own if budgets or not s.endswith(" features")]
+                left = [s for s in wanted if (data.name, fold, s, name) not in done]
+                there += len(wanted) - len(left)
                 if not left:
                     continue
                 parts = parts or data.fold(fold)
                 try:
-                    lines = run_fold(name, make, data, fold, left, parts)
+                    version = source.version if source else version_of(name)
+                    lines = run_fold(name, make, data, fold, left, parts, version)
                 except Exception as error:
-                    print(f"{data.name}, fold {fold}, {name}: {type(error).__name__}: {error}", file=sys.stderr)
+                    print(f"{data.name}, fold {fold}, {name}: {said(error, source and source.path)}", file=sys.stderr)
+                    failed.append((data.name, fold))
                     continue
                 append(lines, file)
+                written += len(lines)
                 told = ", ".join(f"{line['price']} {float(line['cost']):.4f}" for line in lines)
                 print(f"{data.name:18} {fold} {name:24} {told}, {lines[0]['seconds']} s", flush=True)
+    return Recorded(written, there, failed)

@@ -27,6 +27,8 @@ PRICES = ("0.01", "0.001", "0.1")
 PRICED = ("car", "flare", "glass", "tictactoe")
 #: Features that may be asked of a row at most, where the field has hard budgets.
 BUDGETS: dict[str, tuple[int, ...]] = {"actg175": (5, 10), "bank": (4, 7), "spambase": (5, 10), "digits": (5, 10)}
+#: All prices and budgets.
+SETTINGS = (*PRICES, "tests", *(f"{n} features" for n in sorted({n for each in BUDGETS.values() for n in each})))
 #: Those of scikit-learn need no file; in the order in which they are run.
 EMBEDDED = ("iris", "wine", "breast_cancer", "digits")
 SETS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,28 @@ def costs(frame: pd.DataFrame, price: str) -> pd.DataFrame:
     return pd.DataFrame(found).loc[list(dict.fromkeys(own["set"]))]
 
 
+def number(n: Any, what: str) -> str:
+    """1 set, 2 sets."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def caption(frame: pd.DataFrame, price: str, base: str) -> str:
+    """A line under a table: of what its intervals are, and what they do not say."""
+    own = complete(frame)
+    folds = own[own["price"] == price].groupby("set")["fold"].nunique()
+    n, several = len(folds), folds.nunique() > 1
+    of = ", ".join(
+        f"{number(count, 'recorded fold')} of {many if several else 'each'}"
+        for count, many in folds.value_counts().sort_index(ascending=False).items()
+    )
+    few = " With fewer than five sets little can be said." if n < 5 else ""
+    return (
+        f"95% intervals over {'sets and ' * (n > 1)}rows; {number(n, 'set')}, {of}; not corrected for the number of "
+        f'comparisons.{few} "Cheaper on, dearer on" count sets on which the method of the row is cheaper or dearer '
+        f"than {base} beyond chance."
+    )
+
+
 def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
     """Markdown: each method beside one, at a price."""
     found = differences(frame, price, base)
@@ -108,8 +131,9 @@ def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
     table = costs(frame, price)
     ranked = critical_difference(table, higher_is_better=False, tolerance=1e-6) if len(table) > 1 else None
     rank = dict(zip(ranked.names, ranked.average_ranks)) if ranked else {}
+    n_sets = number(found[0].n_sets, "set")
     lines = [
-        f"| {price}, {found[0].n_sets} sets | cost | minus {base} | interval | cheaper on, dearer on | rank | CPU s |",
+        f"| {price}, {n_sets} | cost | minus {base} | interval | cheaper on, dearer on | rank | CPU s |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for one in found:
@@ -128,6 +152,8 @@ def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
         said.append(f"Cheaper than {base} beyond chance: {told}.")
     if ranked:
         said.append(f"Average ranks differ beyond chance from {ranked.critical_difference:.1f} on (Nemenyi, 5%).")
+    else:
+        said.append("One set has no ranks.")
     return "\n".join([*lines, "", " ".join(said)])
 
 
@@ -152,7 +178,7 @@ def behind(frame: pd.DataFrame, price: str, base: str, by: float = 0.01) -> str:
     above = (table[base] - others.min(axis=1)).sort_values(ascending=False, kind="stable")
     told = [f"{name} by {over:.3f} ({others.loc[name].idxmin()})" for name, over in above.items() if over > by]
     return (
-        f"At {price}, {base} costs least on {(above <= 1e-9).sum()} of {len(above)} sets. "
+        f"At {price}, {base} costs least on {(above <= 1e-9).sum()} of {number(len(above), 'set')}. "
         f"By more than {by:g} it is above the least on {len(told)}: {', '.join(told) or 'none'}."
     )
 
