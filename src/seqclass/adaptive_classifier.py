@@ -42,7 +42,7 @@ from seqclass.fitting._cross_fit import (
     with_shares,
     yardsticks,
 )
-from seqclass.fitting._fit import Folds, Found, fit_rows, resolve_costs, with_marks
+from seqclass.fitting._fit import Folds, Found, calibrate, fit_rows, resolve_costs, with_marks
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import check_row_weights, forgetting_weights, take_rows
@@ -54,7 +54,6 @@ from seqclass.recipes import ifc2f
 
 __all__ = ["AdaptiveClassifier", "adaptive"]
 __dir__ = __all__.copy  # tab completion
-
 
 #: Name of the candidate that buys nothing.
 NOTHING = "deciding at once"
@@ -271,7 +270,6 @@ def _fill_defaults(settings: dict[str, Any]) -> dict[str, Any]:
 #: Settings of its own, and what is averaged over budgets.
 _OWN, _AVERAGED = ("effort", "budget", "n_jobs"), ("decision_costs", "errors", "counts")
 
-
 #: What may do better, by effort.
 _MORE = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}
 
@@ -357,7 +355,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
     error; what has a chance below 2% of that, as far as the first fold tells, is left there (with fewer than 300 rows
-    only what is not calibrated), and `choice_` says so. What is chosen is then fitted to all rows.
+    only what is not calibrated), and `choice_` says so. What is chosen learns from all rows, calibrated on own folds.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
     other folds would choose. The calibration of each fold comes from the other folds; the shares of numbers of
@@ -520,8 +518,10 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                 at_once = replace(next(one for one in tried if one.name == NOTHING), name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             self.choice_ = replace(self.choice_, skipped=(*skipped, *left))
-            folds = calibrated.get(self.choice_.chosen)
-            exponents = None if folds is None else folds.combine()
+            if (folds := calibrated.get(chosen := self.choice_.chosen)) is not None:
+                with report_progress("calibration"):  # on more folds, which know more rows
+                    own = with_shares(self._settings_of_way(ways[chosen]), folds.fits[0])
+                    exponents = calibrate(own, some, labels, some_weight)
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
         fit = fit_rows(self.settings(), X, y, sample_weight, found=exponents)
         self._take(fit)

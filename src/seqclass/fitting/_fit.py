@@ -424,10 +424,6 @@ class Folds:
         parts = self._parts
         return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
 
-    def combine(self) -> Found:
-        """What all folds together ask for."""
-        return exponents_of([self._parts], 1)[0]
-
 
 def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size: int = 0) -> Adaptive:
     """Return the solver for networks where any question may come next: the rules that look at each question once.
