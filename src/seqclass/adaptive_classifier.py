@@ -355,11 +355,11 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
     error; what has a chance below 2% of that, as far as the first fold tells, is left there (with fewer than 300 rows
-    only what is not calibrated), and `choice_` says so. What is chosen learns from all rows, calibrated on own folds.
+    only what is not calibrated), and `choice_` says so. What is chosen is then calibrated as it would be alone, on five
+    folds of its own (ten or more if it asks in one order), and learns from all rows.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
-    other folds would choose. The calibration of each fold comes from the other folds; the shares of numbers of
-    components are those of the first one.
+    other folds would choose, calibrated by these; the shares of numbers of components are those of the first fold.
 
     Parameters
     ----------
@@ -519,8 +519,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             self.choice_ = replace(self.choice_, skipped=(*skipped, *left))
             if (folds := calibrated.get(chosen := self.choice_.chosen)) is not None:
-                with report_progress("calibration"):  # on more folds, which know more rows
-                    own = with_shares(self._settings_of_way(ways[chosen]), folds.fits[0])
+                own = with_shares(self._settings_of_way(ways[chosen]), folds.fits[0])
+                with report_progress("calibration"):  # on more folds than quick's three, each of which knows more rows
                     exponents = calibrate(own, some, labels, some_weight)
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
         fit = fit_rows(self.settings(), X, y, sample_weight, found=exponents)
@@ -557,7 +557,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         tried, seconds, calibrated, left = dict[str, HeldOut](), dict[str, float](), dict[str, Folds](), list[str]()
         as_it_is: Any = {name: None if settings[name].calibrate else (False, None) for name in names}
         n_learn, some_weight = list(as_it_is.values()).count(None), None if weight is None else weight[fold == 0]
-        work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2)
+        work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2 + 5 * settings[names[0]].calibrate)
         losses = partial(first_losses, on_decisions=self.target_cost is not None)
         standing: tuple[Found | None, FloatArray] | None = None  # what it found without the first fold, and lost on it
         for some in work.together(names, n_folds):
