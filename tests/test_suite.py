@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import itertools
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def _absent(module: str) -> bool:
 
 def test_the_example_is_placed(part: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Recorded on iris, beside what the suite has of it."""
-    main = runpy.run_module("benchmarks.suite.__main__", run_name="placed")["main"]
+    main = part("__main__").main
     example, kept = ROOT / "benchmarks" / "suite" / "lasso_threshold.py", tmp_path / "own.csv"
     command = [str(example), "--sets", "iris", "wine", "--prices", "0.01", "--keep", str(kept)]
     main(command)
