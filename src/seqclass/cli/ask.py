@@ -210,7 +210,7 @@ def _command(
 
 def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
-    told = {part for answer in asking.session.history for part in (answer.name, *_parts(answer))}
+    told = _told(asking.session)
     return [name for name in known_names(asking.agent) if name not in told]
 
 
@@ -339,7 +339,7 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
     if not has_marks:
         session.categories(name)  # refuses what is another bundle
     missing, value = value == "?", value if has_marks else asking.value_of(name, value)
-    if name in {part for answer in session.history for part in (answer.name, *_parts(answer))}:
+    if name in _told(session):
         session.correct(name, None if missing else value, strict=asking.strict)
     else:
         known = name in _untold(asking)  # and so costs nothing, whenever it is told
@@ -352,6 +352,11 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
         click.echo(f"  Taken out, as the form does not ask it any more: {', '.join(gone)}")
     for one in [name for name in session.needless_answers if name not in needless]:
         click.echo(f"  Taken, though after the other answers the form does not ask {asking.question(one)}")
+
+
+def _told(session: Session) -> set[str]:
+    """Questions and features of bundles that were answered."""
+    return {part for answer in session.history for part in (answer.name, *_parts(answer))}
 
 
 def _parts(answer: Answer) -> Iterable[str]:
