@@ -352,6 +352,20 @@ def test_results_show_themselves(name: str) -> None:
     assert re.search(r"array\(|0x|object at", page) is None
 
 
+@pytest.mark.parametrize("value", [0.2, float("nan")])
+def test_a_result_is_equal_to_its_like_and_to_nothing_else(value: float) -> None:
+    """Where a field is NaN too, which a data class of Python 3.13 does not say by itself."""
+    result = SolveInfo("converged", gap=value)
+    like = dataclasses.replace(result)
+    assert like is not result
+    assert like == result
+    assert hash(like) == hash(result)
+    assert dataclasses.replace(result, size=1) != result
+    assert result != (1,)
+    without = EXAMPLES["Calibration"]()  # of arrays, which are not compared
+    assert dataclasses.replace(without) != without
+
+
 def test_results_have_their_repr_from_one_place() -> None:
     own = [name for name, one in results().items() if issubclass(one, Readable) and "__repr__" in vars(one)]
     assert own == ["NetworkTables"], "give a summary instead"

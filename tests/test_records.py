@@ -62,7 +62,7 @@ def test_the_docstring_tells_of_every_field_and_its_axes() -> None:
         shape = re.escape(", ".join(("n", *axes_of(held))) + "," * (not axes_of(held)))
         none = " or None" if held.default is None else ""
         assert re.search(
-            rf"^    {held.name} : (ndarray( of \w+)?|pandas.Index) of shape \({shape}\){none}$",
+            rf"^ *{held.name} : (ndarray( of \w+)?|pandas.Index) of shape \({shape}\){none}$",
             AcquisitionRecord.__doc__,
             re.M,
         )

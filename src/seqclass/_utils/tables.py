@@ -50,6 +50,10 @@ class Readable:
     _costs: ClassVar[tuple[str, ...]] = ()
     _units: ClassVar[Mapping[str, str]] = {}
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls.__eq__ = _equal  # type: ignore[method-assign]
+
     def __repr__(self) -> str:
         text = visible(f"<{type(self).__name__}: {' '.join(self._summary().split())}", keep="")
         # three lines of no more than 120 characters are taken in at a look
@@ -123,6 +127,15 @@ class Readable:
             return str(self)
         names = self._in_summary or tuple(held.name for held in fields(self))  # type: ignore[arg-type]
         return ", ".join(filter(None, (summary_text(name, getattr(self, name)) for name in names)))
+
+
+def _equal(result: Any, other: object) -> bool:
+    """Whether all fields are equal; by itself a data class of Python 3.13 is not equal to its like if one is NaN."""
+    if type(other) is not type(result) or not result.__dataclass_params__.eq:
+        return NotImplemented
+    names = [held.name for held in fields(result) if held.compare]
+    # tuples take one and the same NaN for equal, as hashes do
+    return tuple(getattr(result, name) for name in names) == tuple(getattr(other, name) for name in names)
 
 
 def plain_figures(values: Mapping[str, Any]) -> dict[str, Any]:
