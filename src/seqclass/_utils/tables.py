@@ -129,9 +129,9 @@ class Readable:
         return ", ".join(filter(None, (summary_text(name, getattr(self, name)) for name in names)))
 
 
-def _equal(result: Any, other: object) -> bool:
+def _equal(result: Any, other: Any) -> Any:
     """Whether all fields are equal; by itself a data class of Python 3.13 is not equal to its like if one is NaN."""
-    if type(other) is not type(result) or not result.__dataclass_params__.eq:
+    if type(result) is not type(other) or not result.__dataclass_params__.eq:
         return NotImplemented
     names = [held.name for held in fields(result) if held.compare]
     # tuples take one and the same NaN for equal, as hashes do
