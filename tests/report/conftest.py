@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import seqclass
 from seqclass.experiment import Experiment, Results
+from seqclass.plots._style import Display
+from seqclass.report import _pictures
 
 
 class Awkward(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -18,6 +22,22 @@ class Awkward(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Awkward:
         raise ValueError("</script><script>alert(1)</script> & <b>no</b>")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def draw_anew() -> Iterator[Callable[..., Any]]:
+    """What draws a picture; in all tests but those that ask for this, what was drawn before is not drawn again."""
+    draw, drawn = _pictures.draw, dict[bytes, Any]()
+
+    def once(display: Display, key: str) -> Any:
+        what = pickle.dumps((type(display), vars(display), key))
+        if what not in drawn:
+            drawn[what] = draw(display, key)
+        return drawn[what]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "draw", once)
+        yield draw
 
 
 @pytest.fixture(scope="session")

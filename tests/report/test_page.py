@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -180,7 +181,10 @@ def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
     assert content["cases"][1]["title"].endswith("(in truth else)")
 
 
-def test_the_same_run_gives_the_same_page(results: Results, plain: str, tmp_path: Path) -> None:
+def test_the_same_run_gives_the_same_page(
+    results: Results, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw_anew: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr(acquisition_module, "draw", draw_anew)
     assert written(results, tmp_path) == plain
 
 
@@ -462,8 +466,9 @@ def test_only_what_stands_in_the_source_is_declared_markup() -> None:
 
 
 def test_without_matplotlib_a_sentence_stands_for_each_picture(
-    results: Results, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    results: Results, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw_anew: Callable[..., Any]
 ) -> None:
+    monkeypatch.setattr(acquisition_module, "draw", draw_anew)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.delattr("matplotlib.pyplot", raising=False)
     page = Page(written(results, tmp_path))
