@@ -414,9 +414,13 @@ def on_config(config: Any) -> Any:
     return config
 
 
+#: Lines of output that are no rows of a table, as none of their words stand far apart.
+PROSE = re.compile(r'<span class="go">(?=[^\n]{90})(?![^\n]*\S  )')
+
+
 def on_page_content(content: str, *, page: Any, **_: Any) -> str:
-    """Turn formulas into MathML, and names of ours in the text into links."""
-    content = FORMULA.sub(mathml, content)
+    """Turn formulas into MathML, names of ours in the text into links, and let sentences of output be broken."""
+    content = PROSE.sub('<span class="go prose">', FORMULA.sub(mathml, content))
 
     def linked(match: re.Match[str]) -> str:
         shown = match[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 UNIT = "units of misclassification cost"
@@ -73,3 +75,20 @@ def test_a_unit_is_a_text_of_one_line(folder: Path, model: str, refuses: Any) ->
 @pytest.mark.parametrize("name", ["fit", "plan", "show", "explain", "evaluate", "predict", "ask"])
 def test_help_is_true_both_ways(run: Any, name: str) -> None:
     assert UNIT not in " ".join(run(name, "--help").output.split())
+
+
+@pytest.mark.parametrize(("scale", "places"), [(1, 4), (1000, 2)])
+def test_large_costs_have_the_decimals_of_money(folder: Path, run: Any, scale: int, places: int) -> None:
+    Path("costs.csv").write_text(
+        f"true,maybe,no,yes\nmaybe,0,{scale},{scale}\nno,{scale},0,{scale}\nyes,{scale},{scale},0\n"
+    )
+    rows = pd.read_csv("data.csv").assign(clinic=lambda frame: ["north", "south"] * (len(frame) // 2))
+    rows.to_csv("data.csv", index=False)
+    fitted = run(
+        *("fit", "data.csv", "--target", "the label", "--drop", "id", "--drop", "clinic", "--price", str(scale / 100)),
+        *("--decision-costs", "costs.csv", "-o", "m.seq"),
+    )
+    assert fitted.exit_code == 0, fitted.output
+    told = run("evaluate", "m.seq", "data.csv", "--groups", "clinic").output
+    costs = re.findall(r"(?:realised cost|north +\d+) +([\d.]+) \(", told)
+    assert [len(cost.partition(".")[2]) for cost in costs] == [places, places], told

@@ -26,7 +26,7 @@ from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, write_report
 from seqclass.report import _pictures as acquisition_module
 from seqclass.report._markup import Markup, element, prices, script_json, table, together
-from seqclass.report._pictures import LAYOUT, calibration, codes_of, features, shares_of
+from seqclass.report._pictures import LAYOUT, calibration, codes_of, features, picture_section, shares_of
 from seqclass.report.explore import explore_run
 from seqclass.report.page import summarise
 
@@ -396,6 +396,13 @@ def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp
 
 
 @pytest.mark.slow
+def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results: Results) -> None:
+    free = summarise(results, results.to_frame()).assign(cost_mean=0.0)
+    pictures = picture_section(free, list(dict.fromkeys(free["method"])))
+    assert pictures.count("accuracy against features</figcaption>") == 2
+    assert "bars their 95% intervals" in pictures
+
+
 def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(40), 4)

@@ -9,8 +9,6 @@ import pytest
 
 from seqclass.experiment import Experiment, Results
 from seqclass.report import write_report
-from seqclass.report._pictures import picture_section
-from seqclass.report.page import summarise
 
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2, random_state=0)"}
 
@@ -59,13 +57,6 @@ def test_two_prices_and_two_sets_give_them(results: Results, tmp_path: Path) -> 
     assert "Lines join a method&#39;s prices." in text
     assert [row[0] for row in cells(text, "Differences by accuracy")] == ["all data sets", "iris", "wine"]
     assert "for a class that --positive names" in text  # of three classes there is none by itself
-
-
-def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results: Results) -> None:
-    free = summarise(results, results.to_frame()).assign(cost_mean=0.0)
-    pictures = picture_section(free, list(dict.fromkeys(free["method"])))
-    assert pictures.count("accuracy against features</figcaption>") == 2
-    assert "bars their 95% intervals" in pictures
 
 
 def test_decisions_by_class_are_those_of_the_run(small: Results, page: str) -> None:

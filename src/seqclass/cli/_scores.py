@@ -11,13 +11,13 @@ from seqclass.stats.paired import LEAST_ROWS
 
 def scores_text(scores: Scores, unit: str = "") -> str:
     """Lay out what was paid and decided, and the same class by class."""
-    price = scores.mean_price
+    price, errors, places = scores.mean_price, scores.mean_decision_cost, _places(scores)
     low, high = scores.accuracy_interval
-    cost = _with_interval(scores.realised_cost, scores.realised_cost_interval, "95% interval ")
+    cost = _with_interval(scores.realised_cost, scores.realised_cost_interval, "95% interval ", places)
     counted = f", prices and costs in {unit}" if unit else ""
     lines = [
         f"On {count(scores.n_rows, 'row')} with labels, per row{counted}:",
-        f"  realised cost  {cost}: {price:.4f} for features and {scores.mean_decision_cost:.4f} for decisions",
+        f"  realised cost  {cost}: {price:.{places}f} for features and {errors:.{places}f} for decisions",
         f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
         *(
             [f"  error          {scores.error:.4f}", f"  referred       {scores.referred:.4f}"]
@@ -30,7 +30,7 @@ def scores_text(scores: Scores, unit: str = "") -> str:
     rows = [
         [one.label, f"{one.n_rows}", _with_interval(one.sensitivity, one.sensitivity_interval)]
         + [_with_interval(one.specificity, one.specificity_interval)]
-        + [_figure(v) for v in (one.realised_cost, one.mean_price)]
+        + [_figure(v, places) for v in (one.realised_cost, one.mean_price)]
         + [_figure(one.mean_features, 2), *_referral_column(scores, one)]
         for one in scores.classes
     ]
@@ -69,10 +69,12 @@ def details_text(scores: Scores, every: bool = False) -> str:
 
 
 def _groups(scores: Scores) -> str:
+    places = _places(scores)
     rows = [
-        [one.group, f"{one.n_rows}", _with_interval(one.realised_cost, one.realised_cost_interval)]
-        + [_signed_figure(one.difference, one.difference_interval), _of_group(one)]
-        + [_with_interval(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
+        [one.group, f"{one.n_rows}", _with_interval(one.realised_cost, one.realised_cost_interval, places=places)]
+        + [_signed_figure(one.difference, one.difference_interval, places), _of_group(one)]
+        + [_with_interval(one.error, one.error_interval)]
+        + [_figure(one.mean_price, places), _figure(one.mean_features, 2)]
         + _referral_column(scores, one)
         for one in scores.groups
     ]
@@ -86,7 +88,7 @@ def _groups(scores: Scores) -> str:
         [one.group, own.label, f"{own.n_rows}", _with_interval(own.sensitivity, own.sensitivity_interval)]
         + [
             _with_interval(own.specificity, own.specificity_interval),
-            _figure(own.realised_cost),
+            _figure(own.realised_cost, places),
             _figure(own.mean_features, 2),
         ]
         for one in scores.groups
@@ -152,17 +154,22 @@ def _of_group(one: GroupScores) -> str:
     return _verdict(one.difference_interval, "more", "less") if one.differs else "noise"
 
 
-def _figure(value: float, decimals: int = 4) -> str:
-    return "-" if np.isnan(value) else f"{value:.{decimals}f}"
+def _places(scores: Scores) -> int:
+    """Decimals of costs: those of money where they are large."""
+    return 2 if scores.realised_cost >= 10 else 4
 
 
-def _with_interval(value: float, interval: tuple[float, float], before: str = "") -> str:
+def _figure(value: float, places: int = 4) -> str:
+    return "-" if np.isnan(value) else f"{value:.{places}f}"
+
+
+def _with_interval(value: float, interval: tuple[float, float], before: str = "", places: int = 4) -> str:
     low, high = interval
-    return _figure(value) if np.isnan(low) else f"{value:.4f} ({before}{low:.4f} to {high:.4f})"
+    return _figure(value, places) + ("" if np.isnan(low) else f" ({before}{low:.{places}f} to {high:.{places}f})")
 
 
-def _signed_figure(value: float, interval: tuple[float, float]) -> str:
+def _signed_figure(value: float, interval: tuple[float, float], places: int = 4) -> str:
     low, high = interval
     if np.isnan(value):
         return "-"
-    return f"{value:+.4f}" if np.isnan(low) else f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
+    return f"{value:+.{places}f}" + ("" if np.isnan(low) else f" ({low:+.{places}f} to {high:+.{places}f})")
