@@ -102,7 +102,11 @@ def to_frame(array: Any) -> Any:
     """An array as a data frame, each column of its own kind."""
     import pandas as pd
 
-    return pd.DataFrame(np.asarray(array, dtype=object)).infer_objects()
+    frame = pd.DataFrame(np.asarray(array, dtype=object), dtype=object)
+    try:
+        return frame.infer_objects()
+    except OverflowError:  # by pandas 2, of a whole number that no float can hold, which others refuse
+        return frame
 
 
 def _of_polars(column: Any) -> Any:
@@ -551,7 +555,7 @@ def to_numeric(column: Any) -> Any:
     except OverflowError:  # a whole number that no float can hold
         column = column.map(lambda v: math.inf if isinstance(v, int) and abs(v) > 2**1000 else v)
         numbers = pd.to_numeric(column, errors="coerce")
-    if exact_floats() and not is_numeric(column):
+    if exact_floats() and not is_numeric(column) and numbers.dtype.kind == "f":  # whole numbers are exact
         there, exact = numbers.notna().to_numpy(), np.full(len(column), np.nan)
         exact[there] = column.to_numpy(dtype=object)[there].astype(np.float64)
         numbers = pd.Series(exact, column.index, name=column.name)
