@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import io
+import json
 import os
 import pkgutil
 import re
@@ -453,14 +454,29 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_the_site_is_built_without_a_warning(hooks: types.ModuleType, tmp_path: Path) -> None:
-    """Without --quiet, which keeps warnings from being counted, so that --strict would find none."""
+def test_the_site_is_built_without_a_warning(
+    hooks: types.ModuleType, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Without --quiet, which keeps warnings from being counted, so that --strict would find none; and as it should be:
+
+    pages that explain weigh more in the search than the reference, and code and output fit their column.
+    """
     pytest.importorskip("mkdocstrings")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
     )
     assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if not line.startswith("INFO"))
+    index = json.loads((tmp_path / "site" / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    weights = {part["location"].partition("#")[0]: part.get("boost", 1.0) for part in index}
+    assert weights["tasks.html"] == weights["cli.html"] == 1.0
+    assert weights["api/seqclass.html"] == weights["papers/etana.html"] == 0.3
+    browser, wide = request.getfixturevalue("browser"), dict[str, int]()
+    cut = "[...document.querySelectorAll('article pre > code')].filter(e => e.scrollWidth > e.clientWidth).length"
+    for page in [*PAGES, "index.md"]:
+        browser.open((tmp_path / "site" / page).with_suffix(".html"), width=1280)
+        wide[page] = browser.run(cut)
+    assert {page: n for page, n in wide.items() if n} == {}
 
 
 @pytest.mark.slow
