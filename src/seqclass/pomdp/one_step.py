@@ -105,7 +105,7 @@ def stopping_threshold(belief: BeliefState) -> FloatArray:
 @kept
 def available_to_some(belief: BeliefState) -> IntArray:
     """Questions that any row may ask now."""
-    return np.flatnonzero(belief.available.any(axis=0))
+    return belief.available.any(axis=0).nonzero()[0]
 
 
 @kept
@@ -115,7 +115,8 @@ def one_step_costs(belief: BeliefState) -> FloatArray:
     asked = available_to_some(belief)
     if asked.size:
         after = belief.problem.structure.costs_after(asked, belief)
-        costs[:, asked] = np.where(belief.available[:, asked], belief.prices[:, asked] + after, np.inf)
+        paid = belief.prices[:, asked] + after
+        costs[:, asked] = paid if len(belief) == 1 else np.where(belief.available[:, asked], paid, np.inf)
     return costs
 
 
@@ -125,9 +126,8 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float | None 
     It is (n,), or (n, m) for several factors of all prices, ``multiplier`` of shape (m,).
     """
     problem, known = belief.problem, belief.probabilities @ perfect_cost(belief.problem)
-    price = np.full(len(belief), np.inf)
     if belief.stage >= problem.n_stages:
-        pass
+        price = np.full(len(belief), np.inf)
     elif problem.any_order:
         price = np.where(belief.available, belief.prices, np.inf).min(axis=1)
         if problem.rules is not None and problem.rules.has_requirements:  # what has to be asked is paid for

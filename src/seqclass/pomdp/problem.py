@@ -628,7 +628,7 @@ class BeliefState(Readable):
     def _update(self, outcome: IntArray, rows: IntArray | None, charge_missing: bool) -> BeliefState:
         parent = self if rows is None else self._take(rows)
         self.problem.names.check(parent.question, outcome)
-        seen = np.flatnonzero(outcome >= 0)
+        seen = (outcome >= 0).nonzero()[0]
         source = seen if rows is None else rows[seen]
         known, structure = self.__dict__, self.problem.structure
         if "joint" in known and self._bundle is None:

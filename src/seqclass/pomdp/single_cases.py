@@ -29,7 +29,8 @@ class History:
     def question(self) -> int:
         """What the policy asks, or -1."""
         question = self._kept.policy.action(self.belief)
-        check_questions(self.belief, np.zeros(1, dtype=np.intp), question[question != DECIDE])
+        if question[0] != DECIDE:
+            check_questions(self.belief, np.zeros(1, dtype=np.intp), question)
         return int(question[0])
 
     @cached_property

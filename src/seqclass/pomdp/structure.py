@@ -128,7 +128,11 @@ class Structure(Generic[P]):
         """
         if (states := self.states) is None:
             return None
-        known, result = states.probability(belief), np.empty((len(belief), len(questions)))
+        known = states.probability(belief)
+        if self.problem.bundles is None and len(questions):  # one lot, and nothing to put together
+            tables, at = states.tables_of(questions)
+            return work(tables, known)[:, at]
+        result = np.empty((len(belief), len(questions)))
         for places in self.together(questions):
             tables, at = states.tables_of(questions[places])
             result[:, places] = work(tables, known)[:, at]

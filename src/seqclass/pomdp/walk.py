@@ -238,8 +238,7 @@ def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> N
             )
         return
     known = (question >= 0) & (question < problem.n_questions)
-    wrong = ~known
-    wrong[known] = ~belief.available[row[known], question[known]]
+    wrong = ~belief.available[row, np.where(known, question, 0)] | ~known
     if wrong.any():
         place = int(wrong.argmax())
         if not known[place]:

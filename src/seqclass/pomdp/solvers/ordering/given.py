@@ -36,10 +36,12 @@ class GivenOrder(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Minus the place in the order; see `OrderingRule.gains`."""
-        self.check(belief.problem)
         place = np.full(belief.problem.n_questions, -np.inf)
         place[np.asarray(self.order, dtype=np.intp)] = -np.arange(float(len(self.order)))
         return np.tile(place[questions], (len(belief), 1))
+
+    def _check_stored_for(self, problem: AcquisitionProblem) -> None:
+        self.check(problem)
 
 
 def greedy_order(

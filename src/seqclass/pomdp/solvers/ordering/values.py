@@ -53,8 +53,7 @@ class NextQuestion:
         self.info = belief
         scores, costs = rule.leading(belief)
         self.question = best_question(scores)
-        rows, place = np.arange(len(belief)), np.maximum(self.question, 0)
-        nothing = self.question == DECIDE
+        rows, place, nothing = np.arange(len(belief)), self.question, self.question == DECIDE
         self.once: FloatArray = np.where(nothing, np.inf, costs[rows, place])
         self.least_once: FloatArray = costs.min(axis=1)
         self.ahead = self.once
@@ -136,16 +135,14 @@ class RuleValues:
 
         It lies between the bound of one more price and perfect knowledge, and the cost of deciding after the question.
         """
-        most = cost_upper_bound(following)
-        cost: FloatArray = most.copy()
-        stage = following.info.stage
+        most, stage = cost_upper_bound(following), following.info.stage
         weights = self.weights[stage] if stage < self.n_stages else None
-        asks = np.flatnonzero(following.question != DECIDE)
+        asks = (following.question != DECIDE).nonzero()[0]
         if weights is None or not asks.size:
-            return cost
-        if asks.size == len(cost):
+            return most
+        if asks.size == len(most):
             return clip_to_bounds(following.features() @ weights[1:] + weights[0], following, most)
-        some = following[asks]
+        some, cost = following[asks], most.copy()
         cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some, most[asks])
         return cost
 
@@ -214,11 +211,10 @@ class RulePolicy(Policy):
 
     def _action(self, belief: BeliefState) -> IntArray:
         question = np.full(len(belief), DECIDE)
-        rows = np.flatnonzero(~stopping_is_certain(belief))
+        rows = (~stopping_is_certain(belief)).nonzero()[0]
         if rows.size:
             asked, cost = self._of_parts(belief, rows)
-            on = cost < stopping_threshold(belief)[rows]
-            question[rows[on]] = asked[on]
+            question[rows] = np.where(cost < stopping_threshold(belief)[rows], asked, DECIDE)
         return question
 
     def _of_parts(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
