@@ -111,7 +111,7 @@ def main() -> None:
     made.add_argument("--parts", nargs="+", default=["sets", "growth"], choices=["sets", "growth", "folds"])
     made.add_argument("--keep", type=Path, help="write what the rows of the folds cost")
     made.add_argument("--against", type=Path, help="compare with what was kept before")
-    made.add_argument("--efforts", nargs="+", default=["quick", "normal"])
+    made.add_argument("--efforts", nargs="+", default=["quick"])
     made.add_argument("--sets", nargs="+", default=CHOICE_SETS)
     arguments = made.parse_args()
     warnings.simplefilter("ignore")  # where nothing is worth buying, a fit says so

@@ -291,7 +291,7 @@ def chosen_rows(name: str, folder: Any) -> list[Row]:
     if data is None:
         absent(name)
         return []
-    agent = adaptive(0.01, effort="normal", random_state=0).fit(*data[:2]).agent_
+    agent = adaptive(0.01, random_state=0).fit(*data[:2]).agent_
     problem = agent.problem
     began = time.perf_counter()
     found = certify(problem, agent.policy, random_state=0)

@@ -106,7 +106,7 @@ def split(name: str, n_train: int, folder: Any, group: Callable[[Any], Any] | No
     rows = np.random.default_rng(0).permutation(len(data.y))
     train, rest = rows[:n_train], rows[n_train:]
     X = np.asarray(data.X)
-    clf = seqclass.adaptive(0.01, effort="normal").fit(X[train], data.y[train], held_out=0)
+    clf = seqclass.adaptive(0.01).fit(X[train], data.y[train], held_out=0)
     of = None if group is None else group(X[rest])
     return lambda alpha: walked(clf, X[rest], data.y[rest], alpha, of)
 

@@ -35,7 +35,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "etana calibrated": lambda **more: seqclass.etana(calibrate=True, **more),
     "ifc2f": seqclass.ifc2f,
     "adaptive quick": lambda **more: seqclass.adaptive(effort="quick", **more),
-    "adaptive": lambda **more: seqclass.adaptive(effort="normal", **more),
 }
 PEERS = ["depth3", "depth4-tuned"]
 #: The first splits were in sight when the rule was made by which `adaptive` chooses among models.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,12 +127,11 @@ def test_questions_follow_answers_where_that_pays(pointed: AdaptiveClassifier) -
 
 def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
     narrow = "mixture of densities, 20 columns"
-    for effort in ("normal", "thorough"):
-        ways = candidates(EFFORTS[effort], 0, 1000, 21)
-        assert ways[narrow]["selector"].n_features == 20
-        assert ways["mixture of densities"]["selector"].n_features == 200
-        assert INCUMBENT in ways
-        assert narrow not in candidates(EFFORTS[effort], 0, 1000, 20)
+    ways = candidates(EFFORTS["thorough"], 0, 1000, 21)
+    assert ways[narrow]["selector"].n_features == 20
+    assert ways["mixture of densities"]["selector"].n_features == 200
+    assert INCUMBENT in ways
+    assert narrow not in candidates(EFFORTS["thorough"], 0, 1000, 20)
     for n_rows, n_columns, tried in ((300, 100, True), (299, 100, False), (300, 99, False)):
         assert (narrow in candidates(EFFORTS["quick"], 0, n_rows, n_columns)) == tried
 
@@ -303,7 +303,7 @@ def test_decisions_alone_count_where_the_budget_is_given(
 
 
 def test_wrong_settings() -> None:
-    with pytest.raises(ValueError, match="effort must be one of 'quick', 'normal', 'thorough', got 'much'"):
+    with pytest.raises(ValueError, match="effort must be one of 'quick', 'thorough', got 'much'"):
         seqclass.adaptive(effort="much").fit(X, Y)
     with pytest.raises(ValueError, match="held_out must be at least 2"):
         seqclass.adaptive().fit(X, Y, held_out=1)
@@ -352,7 +352,7 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
     """Of hundreds it would be what the training rows suggest by chance."""
     for name, effort in EFFORTS.items():
         few, many = (candidates(effort, 0, 1000, n) for n in (32, 33))
-        nodes = {"quick": 200, "normal": 1000, "thorough": 5000}[name]
+        nodes = {"quick": 200, "thorough": 5000}[name]
         assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
         assert [standard(effort, 0, 1000, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
@@ -388,6 +388,18 @@ def test_runners_up_are_what_was_tried_next() -> None:
     assert (stands.observation_model.density, stands.calibrate) == ("auto", False)
     with pytest.raises(ValueError, match="nothing was compared"):
         AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()
+
+
+def test_a_file_of_an_effort_that_there_was_decides_as_before(fitted: AdaptiveClassifier, tmp_path: Path) -> None:
+    """Of "normal", which is no more: only what needs to know what it tried says so."""
+    clf = copy(fitted)
+    clf.effort = "normal"
+    clf.save(tmp_path / "model.seq")
+    again = seqclass.load(tmp_path / "model.seq")
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    for use in (again.runners_up, lambda: clone(again).fit(X, Y)):
+        with pytest.raises(ValueError, match="effort must be one of 'quick', 'thorough', got 'normal'"):
+            use()
 
 
 @pytest.mark.slow

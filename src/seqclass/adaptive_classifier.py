@@ -110,7 +110,6 @@ class SearchEffort:
 
 EFFORTS = {
     "quick": SearchEffort(3, 3000, False, ("mdlp",), 1, False, 200, 3000),
-    "normal": SearchEffort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000, 10_000),
     "thorough": SearchEffort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
 }
 
@@ -270,9 +269,6 @@ def _fill_defaults(settings: dict[str, Any]) -> dict[str, Any]:
 #: Settings of its own, and what is averaged over budgets.
 _OWN, _AVERAGED = ("effort", "budget", "n_jobs"), ("decision_costs", "errors", "counts")
 
-#: What may do better, by effort.
-_MORE = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}
-
 
 class _Chosen:
     """A setting that the choice made, and nobody before it."""
@@ -349,7 +345,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     once and buys nothing. Naive Bayes and a tree network ask in one order for everybody. In class mixtures every answer
     decides what is asked next. Contexts (`ContextBayes`) are tried where a quick look at some rows suggests that a
     column, a bundle or a few columns together change what the others tell. Models are calibrated (see
-    `SequentialClassifier`) except the tree of other efforts than quick.
+    `SequentialClassifier`) except the tree of thorough effort.
 
     The default is the mixture of densities, in which several numbers of components stand side by side, with shares by
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
@@ -366,13 +362,13 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     feature_costs : float, array-like of shape (n_features,), dict or Costs
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name. Everything
         else about costs, such as decision costs, groups and bundles, goes into a `seqclass.Costs`.
-    effort : {"quick", "normal", "thorough"}
+    effort : {"quick", "thorough"}
         How much is tried. ``"quick"``: 3 folds of at most 3000 rows; numbers are modelled as densities or cut where the
         labels change, from 300 rows on also in a tree, and with 100 columns or more also with the few columns that tell
-        most. ``"normal"``: 5 folds of at most 10,000 rows, and all candidates. ``"thorough"``: 10 folds of at most
-        50,000 rows, all candidates, mixtures of five bootstrap samples each, and policies fitted by looking at all
-        possible answers. If there are more rows than that, a random sample of them, stratified by class, is used to
-        choose on; the held-out figures then come from classifiers fitted to fewer rows than the final one.
+        most. ``"thorough"``: 10 folds of at most 50,000 rows, all candidates, mixtures of five bootstrap samples each,
+        and policies fitted by looking at all possible answers. If there are more rows than that, a random sample of
+        them, stratified by class, is used to choose on; the held-out figures then come from classifiers fitted to fewer
+        rows than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With ``rules``, no way that asks in one order for everybody is tried.
     budget : int or sequence of int, optional
@@ -469,8 +465,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         UserWarning
             If nothing is worth buying, or rows fade so fast that they count as fewer than ten.
         """
-        effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
-        budgets = self._budgets()
+        effort, budgets = self._effort, self._budgets()
         check_jobs(self.n_jobs)
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
@@ -525,9 +520,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
         fit = fit_rows(self.settings(), X, y, sample_weight, found=exponents)
         self._take(fit)
-        more = () if budgets else _MORE[self.effort]
         by_frequency, line = yardsticks(fit, some, labels, fold, some_weight)
-        self.held_out_ = complete_held_out(held, fit.agent, (at_once or by_frequency, line), (*more, "more rows"))
+        self.held_out_ = complete_held_out(held, fit.agent, (at_once or by_frequency, line), ("more rows",))
         self.timings_["held_out"] = took
         if not budgets:
             self._warn_of_vain(self.choice_.candidates[0].cost)
@@ -646,7 +640,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     def _ways(self, n_rows: int, n_columns: int, numbers: bool, contexts: bool) -> dict[str, dict[str, Any]]:
         """Settings by name of what is tried, by prices or at the budgets."""
-        effort, budgets = EFFORTS[self.effort], self._budgets()
+        effort, budgets = self._effort, self._budgets()
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
         ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
@@ -655,6 +649,10 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         ):  # these need any order
             ways = {name: way for name, way in ways.items() if is_free(way["order"])}
         return {name: self._for_visits(way) for name, way in ways.items()}
+
+    @property
+    def _effort(self) -> SearchEffort:
+        return EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
 
     @property
     def _has_visit_costs(self) -> bool:
@@ -770,7 +768,7 @@ def adaptive(
     ----------
     feature_costs : float, array-like of shape (n_features,), dict or Costs
         Price of each feature in units of misclassification cost; see `SequentialClassifier`.
-    effort : {"quick", "normal", "thorough"}
+    effort : {"quick", "thorough"}
         How much is tried; see `AdaptiveClassifier`.
     random_state : int, generator or None
         Seed of folds, models and solvers.

@@ -522,4 +522,4 @@ def test_errors_about_a_setting_name_its_option(folder: Path, refuses: Any, monk
     """Also where its name in Python is a word of English."""
     others = {name: effort for name, effort in EFFORTS.items() if name != "quick"}
     monkeypatch.setattr("seqclass.adaptive_classifier.EFFORTS", others)
-    assert " --effort must be one of 'normal'" in refuses(*FIT, "--method", "adaptive", "--effort", "quick")
+    assert " --effort must be one of 'thorough'" in refuses(*FIT, "--method", "adaptive", "--effort", "quick")

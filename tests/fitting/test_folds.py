@@ -66,7 +66,7 @@ def test_every_candidate_is_held_out_on_the_same_folds(
     assert fitted.held_out_.n_folds == 3
     assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
     assert fitted.held_out_.expected_cost == fitted.expected_cost_
-    assert fitted.held_out_.remedies == ('effort="normal"', "more rows")
+    assert fitted.held_out_.remedies == ("more rows",)
 
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:

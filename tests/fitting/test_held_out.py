@@ -165,8 +165,7 @@ def test_a_series_of_labels_is_read_by_row(
     cancer: Any, fit: Any, loose_mixtures: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `train_test_split` leaves it: by its index the rows are others, or none."""
-    quick = replace(EFFORTS["quick"], strategies=())
-    monkeypatch.setitem(EFFORTS, "normal", quick)
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], strategies=()))
     X, y = cancer[0][::3, :1], cancer[1][::3]
     expected = fit(0.01).fit(X, y, held_out=2).held_out_
     rows = np.random.default_rng(0).permutation(len(y))

@@ -85,7 +85,7 @@ def demo() -> None:
 
 #: As `_METHODS`, `EFFORTS` and `_SELECTORS` have them, which a test compares.
 _METHODS = ["etana", "f_etana", "ifc2f", "adaptive"]
-_EFFORTS = ["quick", "normal", "thorough"]
+_EFFORTS = ["quick", "thorough"]
 _SELECTORS = [
     *("alpha_investing", "efs", "fast_osfs", "fcbf", "fires"),
     *("fsds", "ofs", "ofs_a3m", "ofs_density", "osfs", "saola"),
@@ -168,7 +168,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     type=click.IntRange(min=0),
     metavar="N",
     help="Tell what the classifier costs on rows that it has not seen, by fitting it again without each of N folds; 0: "
-    "do not.  [default: 5; of adaptive 3, 5 or 10 by --effort]",
+    "do not.  [default: 5; of adaptive 3, or 10 with --effort thorough]",
 )
 @click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
 @seed_option
