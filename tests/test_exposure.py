@@ -150,7 +150,7 @@ def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
     found = exposures(clf, more)
     assert exposures(quick(), more).max() == 1
     assert found.max() < 0.4 + 0.05
-    assert clf.policy_.simulate_shares(6000, np.random.default_rng(3))[1].max() < 0.4 + 0.02
+    assert clf.policy_.simulate_shares(6000, np.random.default_rng(3)).max() < 0.4 + 0.02
     assert ((clf.policy_.keep > 0) & (clf.policy_.keep <= 1)).all()
     clf.save(tmp_path / "exam.seq")
     again = load(tmp_path / "exam.seq")
@@ -163,6 +163,37 @@ def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
         assert case.next_feature is None or case.next_feature.name != name
     with pytest.raises(ValueError, match="draws lots"):
         policy_data(clf)
+
+
+@pytest.mark.parametrize(
+    "seed, most, rules",
+    [
+        (0, 0.3, None),
+        (1, 0.3, Rules(areas={k: {"items": list(range(10 * k, 10 * k + 10)), "at_least": 2} for k in range(3)})),
+        pytest.param(2, 0.2, Rules(areas={"few": {"items": list(range(8)), "at_least": 1}}), marks=pytest.mark.slow),
+        pytest.param(3, 0.5, None, marks=pytest.mark.slow),
+    ],
+)
+def test_of_fresh_persons_no_item_is_asked_of_more_than_allowed(seed: int, most: float, rules: Rules | None) -> None:
+    rng = np.random.default_rng(seed)
+    bank = {"a": rng.lognormal(0.2, 0.5, 40), "b": rng.normal(size=40)}
+    model = ItemResponse.from_items(bank, cuts=[-0.5, 0.3], points=15)
+    plan = ExposureControl(
+        Lookahead(1, certificate_paths=0), max_exposure=most, n_cases=1000, certificate_paths=0, random_state=seed
+    )
+    clf = SequentialClassifier.from_model(model, feature_costs=0.003, solver=plan, rules=rules, max_features=8)
+    assert clf.policy_.info.status == "converged"
+    asked = clf.policy_.simulate_shares(8000, np.random.default_rng([seed, 1]))
+    assert most - 0.08 < asked.max() <= most + 0.005  # a standard error, or less
+
+
+def test_without_time_to_calibrate_no_item_is_asked_of_more_than_allowed() -> None:
+    plan = ExposureControl(QUICK, max_exposure=0.3, max_seconds=0.0, certificate_paths=0)
+    clf = planned(plan)
+    assert clf.policy_.info.status == "limit"
+    assert clf.policy_.simulate_shares(4000, np.random.default_rng(1)).max() <= 0.3
+    with pytest.raises(ValueError, match=r"max_exposure must be .* 0\.01"):
+        planned(ExposureControl(QUICK, max_exposure=0.001))
 
 
 def test_a_certificate_of_what_is_controlled_is_about_all_orders() -> None:
@@ -279,9 +310,9 @@ def test_the_report_takes_answers_that_are_words() -> None:
 def test_the_report_draws_a_lot_for_each_person() -> None:
     plan = ExposureControl(QUICK, best_of=1, max_exposure=0.3, n_cases=2000, certificate_paths=0)
     clf = SequentialClassifier.from_model(SMALL, feature_costs=0.005, solver=plan, max_features=2)
-    simulated = clf.policy_.simulate_shares(4000, np.random.default_rng(1))[
-        1
-    ]  # the same answers are drawn again and again
+    simulated = clf.policy_.simulate_shares(
+        4000, np.random.default_rng(1)
+    )  # the same answers are drawn again and again
     assert exam_report(clf, 4000).exposure == pytest.approx(simulated, abs=0.04)
 
 

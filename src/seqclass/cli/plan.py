@@ -117,10 +117,16 @@ def _command(
     with as_input_errors():
         if not bank:
             model, more = DiscreteNetwork(model.network_, target, names, max_cells).fit(), read_rules(rules, skip_logic)
-        settings["solver"] = network_solver(seed, seconds, 0 if bank else model.table_size)
+        calibrating = 0 if max_exposure is None else seconds / 3
+        settings["solver"] = network_solver(seed, seconds - calibrating, 0 if bank else model.table_size)
         if max_exposure is not None:
             settings["solver"] = ExposureControl(
-                settings["solver"], max_exposure=max_exposure, n_cases=1000, certificate_paths=0, random_state=seed
+                settings["solver"],
+                max_exposure=max_exposure,
+                n_cases=2000,
+                max_seconds=calibrating,
+                certificate_paths=0,
+                random_state=seed,
             )
     settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost) | more
     with as_input_errors():
@@ -140,26 +146,25 @@ def _command(
             export_policy(clf, page, format="html")
     taken = time.perf_counter() - started
     expected = None
-    with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
-        expected = evaluate(clf.problem_, clf.policy_)
     asked = "item" if bank else "test" if tests else "question"
     notes = [read] if bank else []
-    if max_exposure is not None:
-        assert isinstance(clf.policy_, ExposurePolicy)
-        notes.append(_exposure_text(clf.policy_, max_exposure, seed))
+    exposed = ["How far exposure is kept was not worked out in --seconds."] if max_exposure is not None else []
+    with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
+        if max_exposure is not None:
+            assert isinstance(clf.policy_, ExposurePolicy)
+            exposed = [_exposure_text(clf.policy_, max_exposure, seed)]
+        expected = evaluate(clf.problem_, clf.policy_)
+    notes += exposed
     _report(clf, expected, file, output, page, asked, taken, as_json, notes)
 
 
 def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: int = 4000) -> str:
     """The largest exposure that a plan reaches."""
-    shares = policy.simulate_shares(n_persons, np.random.default_rng([seed, n_persons]))[1]
-    told = f"Of {n_persons} further persons the most exposed item was asked of {shares.max():.1%}"
-    if shares.max() <= most + 2 * (most * (1 - most) / n_persons) ** 0.5:
+    most_asked = policy.simulate_shares(n_persons, np.random.default_rng([seed, n_persons])).max()
+    told = f"Of {n_persons} further persons the most exposed item was asked of {most_asked:.1%}"
+    if most_asked <= most + 2 * (most * (1 - most) / n_persons) ** 0.5:
         return f"{told}, where {most:.1%} are allowed."
-    return (
-        f"{told}, above the {most:.1%} allowed. A case takes {shares.sum():.1f} items, and {most:g} of "
-        f"{len(shares)} items are {most * len(shares):.1f}: allow more, or ask less of each."
-    )
+    return f"{told}, above the {most:.1%} allowed: areas that need more take it. Allow more, or ask for less."
 
 
 def _read_bank(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.progress import DeadlineExceeded, time_limit
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.observations import SampledObservations
+from seqclass.pomdp.one_step import candidate_questions
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, must_continue
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
 from seqclass.pomdp.ties import budget_of
-from seqclass.pomdp.walk import Level, initial_histories, walk
+from seqclass.pomdp.walk import initial_histories, walk
 
 __all__ = ["ExposureControl"]
 
@@ -28,12 +31,13 @@ class ExposureControl(Solver):
     Each case draws one of ``n_lots`` lots, as with a budget to keep: a row by its contents, a session by its key. At
     each step, the lot says which of the ``best_of`` questions of highest score is asked, all with equal probability
     (randomesque, Kingsbury and Zara 1989 [1]_). It also says which questions may be asked at all: question i is
-    admitted by a share K_i of the lots (Sympson and Hetter 1985 [2]_). The K are calibrated on cases simulated from the
-    model along the policy itself: ``K_i = min(1, goal / P(i comes up))``, until no question is asked in more than a
-    share ``max_exposure`` of them; the goal is two standard errors of the simulation below that, so that it holds in
-    other cases too. The other policy says when to stop. A case is also decided when all questions
-    that its lot admits were asked, unless rules require more. Questions that rules make mandatory are asked in all
-    cases.
+    admitted by a share K_i of the lots (Sympson and Hetter 1985 [2]_), so that it is asked in no larger share of the
+    cases. In each round of the calibration, cases are simulated from the model along the policy itself, and K_i becomes
+    ``K_i goal / P(i is asked)``, at most 1; the K begin at the goal, where no question can be asked too often, and
+    later rounds move them less. The goal is two standard errors of a round, and half a lot, below ``max_exposure``, so
+    that it holds in other cases too. The other policy says when to stop. A case is also decided when all questions that
+    its lot admits were asked, unless rules require more: then those nearest to being admitted come next. Questions that
+    rules make mandatory are asked in all cases.
 
     Parameters
     ----------
@@ -46,8 +50,10 @@ class ExposureControl(Solver):
     n_lots : int
         Number of lots.
     n_cases, max_rounds : int
-        Cases that each round of the calibration simulates, and most rounds; the status is ``"limit"`` where these did
-        not suffice.
+        Cases that each round of the calibration simulates, and rounds; one more looks how far they went, and the status
+        is ``"limit"`` where a question was asked too often then.
+    max_seconds : float or None
+        Longest time of the calibration; the status is ``"limit"`` where it ends it, with less asked. None: no limit.
     certificate_paths, random_state
         As in `Solver`.
 
@@ -81,22 +87,23 @@ class ExposureControl(Solver):
     _: KW_ONLY
     n_lots: int = 100
     n_cases: int = 4000
-    max_rounds: int = 20
+    max_rounds: int = 12
+    max_seconds: float | None = None
 
-    _least = {"best_of": 1, "n_lots": 2, "n_cases": 1, "max_rounds": 1}
+    _least = {"best_of": 1, "n_lots": 2, "n_cases": 1, "max_rounds": 1, "max_seconds": 0.0}
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_part(self.solver, "solver", "a solver such as seqclass.pomdp.Adaptive()", ("solve",))
         if self.max_exposure is not None:
-            check_real(self.max_exposure, "max_exposure", 1e-6, 1)
+            check_real(self.max_exposure, "max_exposure", 1 / self.n_lots, 1)  # one lot is the least to admit
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         inner = policy_of(without_certificate(self.solver), problem)
         rank_questions(inner, problem.initial_belief())
         rng = as_generator(self.random_state)
         chance = np.stack(
-            [(rng.permutation(self.n_lots) + 0.5) / self.n_lots for _ in range(problem.n_questions)], axis=1
+            [(rng.permutation(self.n_lots) + 1) / self.n_lots for _ in range(problem.n_questions)], axis=1
         )
         keep = np.ones(problem.n_questions)
         policy = ExposurePolicy(inner, chance, keep, self.best_of, int(rng.integers(2**62)))
@@ -125,22 +132,24 @@ class ExposureControl(Solver):
                 )
 
     def _calibrate(self, policy: ExposurePolicy, rng: np.random.Generator) -> ExposurePolicy:
-        assert self.max_exposure is not None  # or there is nothing to calibrate
-        problem, best, least = policy.problem, policy, np.inf
-        rules = rules_of(problem)
-        optional = np.ones(problem.n_questions, dtype=bool) if rules is None else ~rules.compelled
-        for _ in range(self.max_rounds):
-            came_up, asked = policy.simulate_shares(self.n_cases, rng)
-            worst = float(asked[optional].max(initial=0.0))
-            if worst < least:
-                best, least = policy, worst
-            spread = (self.max_exposure * (1 - self.max_exposure) / self.n_cases) ** 0.5
-            if worst <= self.max_exposure:
-                return best
-            goal = max(self.max_exposure - 2.0 * spread, self.max_exposure / 2)
-            share = np.where(optional, goal / np.maximum(came_up, goal), 1.0)
-            policy = policy.with_keep(share)
-        return with_info(best, status="limit")
+        most, rules = self.max_exposure, rules_of(policy.problem)
+        assert most is not None  # or there is nothing to calibrate
+        optional = np.ones(policy.problem.n_questions, dtype=bool) if rules is None else ~rules.compelled
+        spread = 2 * (most * (1 - most) / self.n_cases) ** 0.5
+        goal = max(most - spread - 0.5 / self.n_lots, most / 2, 1 / self.n_lots)
+        # later rounds are averaged over, so that less of their noise is left, and the last only looks
+        steps = [*(min(1.0, 3 / (number + 1)) for number in range(self.max_rounds)), 0.0]
+        policy = best = policy.with_keep(np.where(optional, goal, 1.0))
+        least, done = np.inf, False
+        with suppress(DeadlineExceeded), time_limit(np.inf if self.max_seconds is None else self.max_seconds):
+            for step in steps:
+                asked = policy.simulate_shares(self.n_cases, rng)
+                if (worst := float(asked[optional].max(initial=0.0))) < least:
+                    best, least = policy, worst
+                keep = policy.keep * (goal / np.maximum(asked, goal * policy.keep)) ** step
+                policy = policy.with_keep(np.where(optional, np.clip(keep, 1 / self.n_lots, 1.0), 1.0))
+            done = worst <= most + spread
+        return policy if done else with_info(best, status="limit")
 
 
 def rank_questions(policy: Policy, belief: BeliefState) -> FloatArray:
@@ -183,8 +192,17 @@ class ExposurePolicy(Policy):
         return self.seed
 
     def next_question(self, belief: BeliefState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
-        return self._draw_question(belief)[0]
+        """Question that comes next wherever it goes on, (n,), -1 if the lot has none; see `Policy.next_question`."""
+        if belief.component is None:
+            raise ValueError("exposure control acts once lots are drawn: start from its initial_belief().")
+        may, lot = candidate_questions(belief), (self.chance / self.keep)[belief.component]
+        scores = np.where(may & (lot <= 1), rank_questions(self.policy, belief), -np.inf)
+        place = np.argsort(-scores, axis=1, kind="stable")[:, : self.best_of]
+        chance = np.random.default_rng([self.seed % 2**32, belief.stage]).random(self.chance.shape)[belief.component]
+        drawn = np.where(np.isneginf(np.take_along_axis(scores, place, 1)), 2.0, np.take_along_axis(chance, place, 1))
+        best = np.take_along_axis(place, drawn.argmin(axis=1)[:, None], 1)[:, 0]
+        beyond = np.where(must_continue(belief), np.where(may, lot, np.inf).argmin(axis=1), DECIDE)
+        return np.where(np.isneginf(scores).all(axis=1), beyond, best)
 
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on as the other policy has it, (n,)."""
@@ -193,57 +211,20 @@ class ExposurePolicy(Policy):
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
         return self.policy._cost_without(belief, questions)
 
-    def simulate_shares(self, n_cases: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Shares of simulated cases in which each question came up, and was asked."""
-        n = self.problem.n_questions
-        answers, shares = SampledObservations(rng), np.zeros((2, n))
-        belief, weight = initial_histories(self.problem, self, float(n_cases), answers)
-        before: BoolArray = np.zeros((len(belief), n), dtype=bool)
-
-        def ask(level: Level) -> IntArray:
-            nonlocal before
-            before = before[level.parent]
-            question, came_up = self._ask(level.belief)
-            stuck = np.flatnonzero((question == DECIDE) & must_continue(level.belief))
-            if stuck.size:  # rules ask for what the lot does not admit
-                question[stuck] = self.action(level.belief[stuck])
-            on = np.flatnonzero(question != DECIDE)
-            came_up[on, question[on]] = True
-            shares[0] += level.weight @ (came_up & ~before)
-            shares[1] += np.bincount(question[on], level.weight[on], minlength=n)
-            before = before | came_up
-            return question
-
-        for _ in walk(belief, weight, ask, answers):
-            pass
-        return shares[0] / n_cases, shares[1] / n_cases
+    def simulate_shares(self, n_cases: int, rng: np.random.Generator) -> FloatArray:
+        """Share of simulated cases in which each question was asked."""
+        answers, shares = SampledObservations(rng), np.zeros(self.problem.n_questions)
+        for level in walk(
+            *initial_histories(self.problem, self, float(n_cases), answers),
+            lambda level: self.action(level.belief),
+            answers,
+        ):
+            shares += np.bincount(level.question[level.go_on], level.weight[level.go_on], minlength=len(shares))
+        return shares / n_cases
 
     def _action(self, belief: BeliefState) -> IntArray:
-        return self._ask(belief)[0]
-
-    def _ask(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
-        """What is asked of each row, or -1 where the other policy decides, and what came up before and was not."""
-        question, came_up = self.policy.action(belief), np.zeros((len(belief), self.problem.n_questions), dtype=bool)
+        question = self.policy.action(belief)
         on = np.flatnonzero(question != DECIDE)
         if on.size:
-            question[on], came_up[on] = self._draw_question(belief[on])
-        return question, came_up
-
-    def _draw_question(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
-        """What is asked of each row, and which questions came up before it and are not for its lot."""
-        if belief.component is None:
-            raise ValueError("exposure control acts once lots are drawn: start from its initial_belief().")
-        scores = np.where(belief.available, rank_questions(self.policy, belief), -np.inf)
-        admitted = (self.chance <= self.keep)[belief.component]
-        own = np.where(admitted, scores, -np.inf)
-        k = min(self.best_of, own.shape[1])
-        place = np.argsort(-own, axis=1, kind="stable")[:, :k]
-        chance = np.random.default_rng([self.seed % 2**32, belief.stage]).random(self.chance.shape)[belief.component]
-        drawn = np.where(np.isneginf(np.take_along_axis(own, place, 1)), 2.0, np.take_along_axis(chance, place, 1))
-        best = np.take_along_axis(place, drawn.argmin(axis=1)[:, None], 1)
-        last = np.take_along_axis(own, place, 1)
-        # where nothing is left for the lot, all others would be welcome
-        nothing = np.isneginf(own).all(axis=1)
-        least = np.where(nothing, -np.inf, np.where(np.isfinite(last), last, np.inf).min(axis=1))
-        came_up = ~admitted & np.isfinite(scores) & (scores >= least[:, None])
-        return np.where(nothing, DECIDE, best[:, 0]), came_up
+            question[on] = self.next_question(belief[on])
+        return question
