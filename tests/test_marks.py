@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from live_cases import reader
 
-from seqclass import Costs, SequentialClassifier, adaptive, load
-from seqclass.bn import ClassMixture, NaiveBayes
+from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.datasets import split_marks
 from seqclass.export import export_policy, policy_data
-from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.pomdp import Adaptive, ClassInformation, Lookahead, certify
 from seqclass.pomdp.bundles import Bundle
 
 N_MARKS = 70
@@ -37,7 +42,7 @@ def table(n_marks: int = N_MARKS, n: int = 240) -> tuple[pd.DataFrame, np.ndarra
 def classifier(model: object = None, price: float = 0.01, **settings: object) -> SequentialClassifier:
     solver = Adaptive([ClassInformation()], certificate_paths=0, max_rounds=0)
     how: dict[str, object] = {"order": "adaptive", "feature_costs": Costs(price, marks=["pain is"])} | settings
-    return SequentialClassifier(model or NaiveBayes(), solver, **how)
+    return SequentialClassifier(model or NaiveBayes(), **({"solver": solver} | how))
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +182,124 @@ def test_marks_may_be_known_at_the_start(tmp_path) -> None:
         assert ("not told yet: 'pain is'." in out) != bool(word)
         assert f"{100 * case.posterior.max():.1f}%" not in out
         assert f"{100 * told.posterior.max():.1f}%" in out
+
+
+MODELS = {
+    "bayes": NaiveBayes(),
+    "mixture": ClassMixture(2, random_state=0),
+    "context": ContextBayes(),
+    "tree": TreeNetwork(),
+}
+COLUMNS = [f"pain is: m{j}" for j in range(5)]
+
+
+@cache
+def knowing(name: str, order: str) -> SequentialClassifier:
+    return classifier(MODELS[name], order=order, known=["pain is"], solver=Lookahead(certificate_paths=0)).fit(
+        *table(5)
+    )
+
+
+KNOWING = pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        *((name, "adaptive") for name in MODELS),
+        ("tree", "conditional"),
+        *(pytest.param(name, "conditional", marks=pytest.mark.slow) for name in ("bayes", "mixture", "context")),
+    ],
+)
+
+
+@KNOWING
+def test_what_is_said_of_known_marks_is_what_is_said_of_their_columns(name: str, order: str) -> None:
+    X, y = table(5)
+    clf, split = knowing(name, order), split_marks(X, ["pain is"])
+    settings = {"order": order, "solver": clf.solver}
+    columns = classifier(MODELS[name], known=COLUMNS, feature_costs=0.01, **settings).fit(split, y)
+    bounds = [certify(one.problem_, one.policy_, method="exact") for one in (clf, columns)]
+    assert (bounds[0].lower, bounds[0].upper) == pytest.approx((bounds[1].lower, bounds[1].upper), abs=1e-9)
+    rates = [certify_error(one, rows, y, alpha=0.5) for one, rows in ((clf, X), (columns, split))]
+    assert str(rates[0]) == str(rates[1])
+    for row in (2, 3):
+        why, alone = clf.explain(X[row : row + 1])[0], columns.explain(split[row : row + 1])[0]
+        assert why.known == {"pain is": alone.known}
+        assert (*why.prior, why.cost, why.decision) == pytest.approx((*alone.prior, alone.cost, alone.decision))
+        assert str(why).startswith(f"Known: pain is = {X['pain is'][row].replace(';', ',')}\n")
+        assert type(why).from_dict(why.to_dict()) == why
+        assert str(why.in_words({"pain is": {"question": "Where?"}})).startswith("Known: Where? ")
+    parts = [(split[at : at + 100], y[at : at + 100]) for at in range(0, len(y), 100)]
+    if MODELS[name].__class__ is not ContextBayes:
+        whole = classifier(MODELS[name], known=["pain is"], **settings)
+        np.testing.assert_allclose(whole.fit_chunks(parts).predict_proba(X), clf.predict_proba(X), atol=1e-9)
+    with pytest.raises(ValueError, match="for chunks seqclass"):
+        classifier(MODELS[name], known=["pain is"], **settings).fit_chunks([(X, y)])
+
+
+@KNOWING
+def test_a_program_is_told_the_marks_that_are_known(name: str, order: str) -> None:
+    clf = knowing(name, order)
+    data = json.loads(json.dumps(policy_data(clf)))
+    program = reader()(data)
+    begun = program.case
+    for told in ([], ["m1", "m4"]):
+        case, program.case = clf.session(known={"pain is": told}), dict(begun)
+        for number, shows in known_questions(data, told):
+            program.tell(number, shows, True)
+        while True:
+            belief, asked, _, decision = program.stand()
+            np.testing.assert_allclose(belief, case.posterior, atol=1e-9)
+            assert data["decisions"][decision] == str(case.decision)
+            if (question := case.next_feature) is None:
+                assert asked == -1
+                break
+            assert data["questions"][asked]["name"] == question.name
+            program.tell(asked, [0], False)
+            case.observe(question.name, question.categories[0])
+
+
+def known_questions(data: dict[str, Any], marks: list[str]) -> list[tuple[int, list[int]]]:
+    """Number of each question that is known, and its outcomes if these marks were made."""
+    found = []
+    for number, question in enumerate(data["questions"]):
+        if question.get("known"):
+            names = [data["features"][feature]["name"] for feature in question["features"]]
+            found.append((number, [int(name.removeprefix("pain is: ") in marks) for name in names]))
+    return found
+
+
+@pytest.mark.parametrize("name", ["mixture", "tree"])
+def test_a_source_is_told_the_marks_that_are_known(name: str, tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    clf = knowing(name, "adaptive")
+    data = export_policy(clf, tmp_path / "policy.c", format="c")
+    told = [
+        f"{{int o[] = {{{str(o)[1:-1]}}}; seq_know_all(&c, {q}, o);}}" for q, o in known_questions(data, ["m1", "m4"])
+    ]
+    (tmp_path / "main.c").write_text(f"""
+#include <stdio.h>
+#include "policy.c"
+int main(void)
+{{
+    seq_case c;
+    int i, q;
+    seq_begin(&c);
+    {" ".join(told)}
+    while ((q = seq_question(&c)) >= 0) {{ printf("%d ", q); seq_answer(&c, q, 0); }}
+    printf("\\n%d %.17g", seq_decision(&c), seq_cost_of(c));
+    for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(&c)[i]);
+    return 0;
+}}""")
+    subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    asked, stand = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.split("\n")
+    case, names = clf.session(known={"pain is": ["m1", "m4"]}), []
+    while (question := case.next_feature) is not None:
+        names.append(question.name)
+        case.observe(question.name, question.categories[0])
+    assert [data["questions"][int(q)]["name"] for q in asked.split()] == names
+    decision, *numbers = stand.split()
+    assert data["decisions"][int(decision)] == str(case.decision)
+    np.testing.assert_allclose(np.array(numbers, dtype=float), [case.cost, *case.posterior], atol=1e-9)
 
 
 def test_rows_hold_marks_as_cells_lists_or_columns(fitted: SequentialClassifier) -> None:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.marks import mark_prefix
+from seqclass._utils.marks import columns_of_marks
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.prices_after import PriceAfter, read_prices_after, take_prices_after
 from seqclass._utils.stored import require, stored_array, stored_whole
@@ -224,13 +224,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             raise ValueError("bundles must be a dict by name beside marks.")
         found: dict[Hashable, str] = {}
         for question in self.marks or ():
-            own = [name for name in names if str(name).startswith(mark_prefix(question))]
-            if len(own) < 2:
-                raise ValueError(
-                    f"marks names {short_repr(question)}, and there are no columns of its marks; fit makes them of a "
-                    "data frame, and for chunks seqclass.datasets.split_marks does."
-                )
-            found |= dict.fromkeys(own, question)
+            found |= dict.fromkeys(columns_of_marks(question, names), question)
         return found
 
     def _visits(self, delays: Any, n_features: int, names: Sequence[Hashable] | None) -> Visits | None:

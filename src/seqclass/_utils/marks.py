@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,21 @@ def mark_prefix(question: str) -> str:
     return question + (" " if question[-1:] in "?:.!" else ": ")
 
 
+def columns_of_marks(question: str, names: Iterable[Hashable]) -> list[Any]:
+    """The columns of a question's marks."""
+    own = [name for name in names if str(name).startswith(mark_prefix(question))]
+    if len(own) < 2:
+        raise ValueError(
+            f"marks names {short_repr(question)}, and there are no columns of its marks; fit makes them of a data "
+            "frame, and for chunks seqclass.datasets.split_marks does."
+        )
+    return own
+
+
 def mark_columns(columns: Iterable[Any], questions: Iterable[str], names: Sequence[str]) -> list[Any]:
     """The columns, where a question with marks is those of its marks."""
-    marks = {question: [name for name in names if name.startswith(mark_prefix(question))] for question in questions}
-    return [one for column in columns for one in (marks[column] if column in list(marks) else [column])]
+    questions = list(questions)
+    return [one for name in columns for one in (columns_of_marks(name, names) if name in questions else [name])]
 
 
 def read_marks(value: Any) -> list[str] | None:

@@ -21,6 +21,7 @@ from seqclass.agent.agent import (
     known_outcomes,
     named_rows,
     outcome_labels,
+    question_of_marks,
     require_columns,
     to_numbers,
 )
@@ -86,13 +87,16 @@ class _Teller:
             known=self._known_values(row),
         )
 
-    def _known_values(self, row: int) -> dict[str, float | str]:
-        """What is known of a case before the first question, by name."""
-        names, cells = self.names, {}
+    def _known_values(self, row: int) -> dict[str, Any]:
+        """What is known of a case before the first question, by name; of a question with marks by its columns."""
+        names, cells, of = self.names, dict[str, Any](), question_of_marks(self.agent)
         for column in self.agent.support[self.agent.known].tolist():
             unasked = isinstance(names, Mapping) and column not in names
-            cells[feature_name(self.agent, column, None if unasked else names)] = self._cell(row, column)
-        return {name: value for name, value in cells.items() if value == value}
+            name, value = feature_name(self.agent, column, None if unasked else names), self._cell(row, column)
+            if value == value:
+                question = of.get(str(feature_name(self.agent, column)))
+                (cells if question is None else cells.setdefault(question, {}))[name] = value
+        return cells
 
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""

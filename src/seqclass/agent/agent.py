@@ -303,9 +303,14 @@ def marks_of(agent: Agent) -> dict[str, list[str]]:
     return marks
 
 
+def question_of_marks(agent: Agent) -> dict[str, str]:
+    """The question of each column that is a mark of one."""
+    return {mark_prefix(question) + mark: question for question, marks in marks_of(agent).items() for mark in marks}
+
+
 def known_names(agent: Agent) -> list[str]:
     """What is known of every case before the first question: columns, and questions with marks."""
-    of = {mark_prefix(question) + mark: question for question, marks in marks_of(agent).items() for mark in marks}
+    of = question_of_marks(agent)
     names = (feature_name(agent, column) for column in agent.support[agent.known].tolist())
     return list(dict.fromkeys(of.get(name, name) for name in names))
 

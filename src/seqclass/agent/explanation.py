@@ -259,7 +259,8 @@ class Explanation(Readable):
     unit : str
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
     known : dict
-        What was known before the first question, by name, for a classifier with ``known``; missing values are left out.
+        What was known before the first question, by name, for a classifier with ``known``; missing values are left out,
+        and of a question with marks there is a dict of its columns.
 
     References
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from seqclass.agent._warm_start import WarmStart
 from seqclass.agent.agent import Agent, column_categories, feature_name, marks_of, outcome_labels, whole_problem
 from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
-from seqclass.export._program import program
+from seqclass.export._program import has_hidden_states, program
 from seqclass.export._rules import NotExportable
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
@@ -157,6 +158,13 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
             "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
         )
     problem = whole_problem(agent)
+    bundles = agent.prices.bundles
+    if bundles is not None and agent.known.size and not has_hidden_states(problem):
+        # tables of a network are of single columns, and what is known may be told by these
+        alone = bundles.copy()
+        alone[agent.support[agent.known]] = -1
+        agent = replace(agent, prices=replace(agent.prices, bundles=alone if (alone >= 0).any() else None))
+        problem = whole_problem(agent)
     words = check_labels(agent, labels)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {

@@ -88,6 +88,11 @@ def short(numbers: Any) -> Any:
     return np.array([float(f"{number:.13g}") for number in array.ravel().tolist()]).reshape(array.shape).tolist()
 
 
+def has_hidden_states(problem: AcquisitionProblem) -> bool:
+    """Whether answers are independent given one of finitely many states."""
+    return _latent_tables(problem) is not None
+
+
 def _latent_tables(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
     """Class and prior of each hidden state, and P(outcome | hidden state) of each question; None without such."""
     if isinstance(problem, MixtureProblem):
