@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 import seqclass
+from seqclass.cli import main
 from seqclass.exams import ItemParameters, ItemResponse, ScoreEstimates, estimate
 from seqclass.export import export_policy
 from seqclass.persistence import save
@@ -121,6 +123,38 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     assert isinstance(scores, ScoreEstimates)
 
 
+def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path: Path) -> None:
+    bank = {"a": [1.5] * 8, "b": np.linspace(-1, 1, 8), "item": [f"q{j}" for j in range(8)]}
+    plain, scaled = (
+        estimate(pd.DataFrame(bank), target="ability", standard_error=0.6 * scale[1], scale=scale)
+        for scale in ((0.0, 1.0), (500.0, 100.0))
+    )
+    rows = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (6, 8)), columns=bank["item"])
+    told, other = plain.acquire(rows), scaled.acquire(rows)
+    for name in ("estimate", "lower", "upper"):
+        assert_allclose(getattr(other, name), 500 + 100 * getattr(told, name))
+    assert_allclose(other.standard_error, 100 * told.standard_error)
+    assert told.items == other.items
+    assert [one.to_frame().attrs["units"]["lower"] for one in (told, other)] == [
+        "points of ability",
+        "the scale of reports",
+    ]
+    scaled.save(tmp_path / "score.seq")
+    rows.assign(who=[*"abcdef"]).to_csv(tmp_path / "rows.csv", index=False)
+    paths = [str(tmp_path / name) for name in ("score.seq", "rows.csv")]
+    done = CliRunner().invoke(main, ["predict", *paths, "--keep", "who", "-o", str(tmp_path / "out.csv")])
+    assert "Estimated 6 rows in" in done.output
+    assert "on the scale of reports." in " ".join(done.output.split())
+    written = pd.read_csv(tmp_path / "out.csv")
+    columns = ["estimate", "standard_error", "lower", "upper"]
+    assert list(written.columns) == ["who", *columns, "n_features", "cost", "asked"]
+    assert_allclose(written[columns], other.to_frame()[columns], rtol=1e-5)
+    assert written["asked"].str.split(";").tolist() == list(map(list, other.items))
+    rows.to_parquet(tmp_path / "rows.parquet")
+    how = [paths[0], str(tmp_path / "rows.parquet"), "-o", str(tmp_path / "folder")]
+    assert "estimated of a table in one file" in CliRunner().invoke(main, ["predict", *how]).output
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -130,6 +164,7 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
         ({"cost": "cubed", "max_items": 1}, "cost"),
         ({"confidence": 1.0, "max_items": 1}, "confidence"),
         ({"standard_error": 0.0}, "standard_error"),
+        ({"scale": (500, 100), "max_items": 1}, "scale is for target"),
         ({"answers": [[1, 0]], "max_items": 1}, "answers has 2 items, and bank has 3"),
     ],
 )

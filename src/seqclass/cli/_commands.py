@@ -358,6 +358,9 @@ def predict() -> None:
       time             time that the answers took, in the unit of the delays; if visits cost
       differential     classes that may still be true, joined by ";"; of a certified model
 
+    Of a plan for a score (seqclass.exams.estimate), estimate, standard_error, lower and upper, in the unit of the
+    score, stand in the place of decision and posteriors.
+
     If NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder with one Parquet file
     for each, decided in chunks whatever their size. If this was cut short, the same command continues: complete files
     of this model are kept, unless their source has changed. There are no scores then.

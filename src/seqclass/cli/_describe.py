@@ -48,20 +48,27 @@ def load_contract(
     path: Path, unknown: str | None = None, currency: str | None = None
 ) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
     """Read a model file as `load_model` does, and what 'seqclass certify' found of it, if it wrote the file."""
+    model, held = load_parts(path, unknown, currency)
+    return model, held if isinstance(held, CertifiedError) else None
+
+
+def load_parts(
+    path: Path, unknown: str | None = None, currency: str | None = None
+) -> tuple[BaseSequentialClassifier, Any]:
+    """Read a model file as `load_model` does, and what it holds: the model, or what the model is a part of."""
     check_input_file(path)
     with as_input_errors():
-        model = load(path)
-    contract = model if isinstance(model, CertifiedError) else None
-    if contract is not None and contract.classifier is None:
-        raise InputError(f"{path} holds no classifier: {contract}")
-    model = model if contract is None else contract.classifier
+        held = load(path)
+    model = getattr(held, "classifier", held)
+    if model is None:
+        raise InputError(f"{path} holds no classifier: {held}")
     if not isinstance(model, BaseSequentialClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
     if unknown is not None:
         model.handle_unknown = unknown
     if currency is not None:
         model.feature_costs = clone(Costs.from_value(model.feature_costs)).set_params(unit=currency)
-    return model, contract
+    return model, held
 
 
 def contract_text(contract: CertifiedError) -> str:

@@ -22,12 +22,13 @@ from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
 from seqclass.agent.training_rows import is_outside_training
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
-from seqclass.cli._describe import load_model
+from seqclass.cli._describe import load_parts
 from seqclass.cli._errors import InputError, as_input_errors, check_output, is_folder, sentence
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
+from seqclass.exams.estimates import ScorePlan
 from seqclass.large import check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
@@ -47,6 +48,9 @@ class _Summary:
     #: Rows with an answer outside of what training showed, and how often each column has such.
     n_outside: int = 0
     outside: Counter[str] = field(default_factory=Counter)
+    #: Standard errors of a plan for a score, and the unit of it.
+    errors: list[float] = field(default_factory=list)
+    unit: str = ""
 
     def add(self, clf: BaseSequentialClassifier, record: AcquisitionRecord, rows: Any) -> None:
         outside = is_outside_training(agent_of(clf), rows, record.order)
@@ -74,7 +78,12 @@ def _command(
     to_folder = _to_folder(new, output)
     if not to_folder:
         check_output(output, read=[model, new])
-    clf = load_model(model, unknown)
+    import pandas as pd
+
+    clf, held = load_parts(model, unknown)
+    plan = held if isinstance(held, ScorePlan) else None
+    if plan is not None and to_folder:
+        raise InputError(f"{model} plans for a score, which is estimated of a table in one file.")
     with as_input_errors():
         check_kept(clf, keep, "--keep")
     started = time.perf_counter()
@@ -91,6 +100,14 @@ def _command(
             summary.add(clf, record, features)
             records += [] if answers is None else [record]
             frame = decisions_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
+            if plan is not None:
+                scores = plan.acquire(features, record)
+                summary.errors += scores.standard_error.tolist()
+                summary.unit = scores.unit
+                # in the place of the decision, which is a cell of a grid, and of the probabilities of such cells
+                at, n = frame.columns.get_loc("decision"), 1 + len(clf.classes_)
+                table = scores.to_frame().drop(columns="n_items").set_index(frame.index)
+                frame = pd.concat([frame.iloc[:, :at], table, frame.iloc[:, at + n :]], axis=1)
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
@@ -170,9 +187,13 @@ def _decisions_text(what: str, seconds: float, told: Any, clf: BaseSequentialCla
     decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(told.decisions).most_common(_MOST))
     more = len(told.decisions) - _MOST
     decisions += f" and {count(more, 'more decision')}" if more > 0 else ""
+    done = "Decided"
+    if errors := getattr(told, "errors", None):
+        mean, most = np.mean(errors), max(errors)
+        done, decisions = "Estimated", f"a standard error of {mean:.4g}, at most {most:.4g}, on {told.unit}"
     return wrap(
-        f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on "
-        f"average: {decisions}."
+        f"{done} {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on average: "
+        f"{decisions}."
     )
 
 
@@ -190,7 +211,7 @@ def _report(
             "n_rows": summary.n_rows,
             "mean_features": summary.n_features,
             "mean_cost": summary.cost,
-            "decisions": dict(sorted(summary.decisions.items())),
+            "decisions": {} if summary.errors else dict(sorted(summary.decisions.items())),
             "n_unknown": summary.unknown,
             "n_outside": summary.n_outside,
             "outside": dict(summary.outside),

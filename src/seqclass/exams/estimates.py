@@ -12,10 +12,11 @@ from scipy import stats
 from scipy.special import logsumexp, softmax
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.model_files import Stored
+from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent.agent import feature_name
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import ClassMixture
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
@@ -60,6 +61,8 @@ class ScoreEstimates(Readable):
         Of the intervals.
     items : tuple of tuple of str
         Names of each person's items, as far as known in the order in which they were asked.
+    unit : str
+        Of the scores; in ``to_frame().attrs["units"]`` too.
 
     Examples
     --------
@@ -79,6 +82,10 @@ class ScoreEstimates(Readable):
     n_items: IntArray
     confidence: float
     items: tuple[tuple[str, ...], ...]
+    unit: str = ""
+
+    def _unit(self, column: str) -> str:
+        return self.unit if column in self._columns[:4] else ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,6 +103,8 @@ class ScorePlan(Readable, Stored):
         What standard errors of the model are multiplied by, as persons who were kept aside showed; 1 without such.
     confidence : float
         Of intervals.
+    scale : tuple of float
+        What an ability of 0 and one of 1 more are on the scale of reports.
 
     Examples
     --------
@@ -110,21 +119,33 @@ class ScorePlan(Readable, Stored):
     states: ScoreStates
     widening: float = 1.0
     confidence: float = 0.95
+    scale: tuple[float, float] = (0.0, 1.0)
 
-    def acquire(self, X: Any) -> ScoreEstimates:
+    def save(self, path: Any) -> None:
+        """Write the plan to a file, which `seqclass.load` and the command line read.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
+        save(self, path)
+
+    def acquire(self, X: Any, record: AcquisitionRecord | None = None) -> ScoreEstimates:
         """Ask each person what the plan asks, and estimate the scores.
 
         Parameters
         ----------
         X : array-like of shape (n, n_items)
             Answers, outcome codes, of which the plan looks at those that it asks for; missing where there is none.
+        record : AcquisitionRecord, optional
+            What the plan's `classifier` asked of these rows, if that is known already.
 
         Returns
         -------
         ScoreEstimates
         """
-        codes, order = self._ask_items(X)
-        return self._estimate(codes, order)
+        return self._estimate(*self._ask_items(X, record))
 
     def scores(self, evidence: Any) -> ScoreEstimates:
         """Estimate the scores from answers to any items.
@@ -166,13 +187,14 @@ class ScorePlan(Readable, Stored):
     def _names(self) -> list[str]:
         return [str(feature_name(self.classifier.agent_, j)) for j in range(len(self.states.tables))]
 
-    def _ask_items(self, X: Any) -> tuple[IntArray, list[IntArray]]:
+    def _ask_items(self, X: Any, record: AcquisitionRecord | None = None) -> tuple[IntArray, list[IntArray]]:
         """What the plan sees of rows, and the items that it asks, in order."""
         import pandas as pd
 
         codes = np.asarray(answer_codes(X, self._names, "X"))
-        named = hasattr(self.classifier, "feature_names_in_")
-        record = self.classifier.acquire(pd.DataFrame(codes, columns=self._names) if named else codes)
+        if record is None:
+            named = hasattr(self.classifier, "feature_names_in_")
+            record = self.classifier.acquire(pd.DataFrame(codes, columns=self._names) if named else codes)
         asked: BoolArray = np.zeros(codes.shape, dtype=bool)
         row, place = np.nonzero(record.order >= 0)
         asked[row, record.order[row, place]] = True
@@ -187,8 +209,10 @@ class ScorePlan(Readable, Stored):
             low, high = np.maximum(low, right / codes.shape[1]), np.minimum(high, (right + ahead) / codes.shape[1])
         names = self._names
         items = tuple(tuple(names[j] for j in one.tolist()) for one in order)
-        count = (codes >= 0).sum(axis=1)
-        return ScoreEstimates(score, error * self.widening, low, high, count, self.confidence, items)
+        count, (zero, one), ability = (codes >= 0).sum(axis=1), self.scale, self.states.target == "ability"
+        score, low, high = (zero + one * value for value in (score, low, high))
+        unit = "the scale of reports" if self.scale != (0.0, 1.0) else "points of ability" if ability else "share right"
+        return ScoreEstimates(score, one * error * self.widening, low, high, count, self.confidence, items, unit)
 
 
 def estimate(
@@ -201,6 +225,7 @@ def estimate(
     standard_error: float | None = None,
     max_items: int | None = None,
     confidence: float = 0.95,
+    scale: tuple[float, float] = (0.0, 1.0),
     random_state: Any = 0,
     **settings: Any,
 ) -> ScorePlan:
@@ -234,6 +259,9 @@ def estimate(
         Most items.
     confidence : float
         Of intervals.
+    scale : tuple of float
+        Mean and standard deviation of the scale that abilities are reported on, such as ``(500, 100)`` where they are 0
+        and 1: of estimates, intervals and ``standard_error``.
     random_state : int, generator or None
         Seed.
     **settings
@@ -259,6 +287,9 @@ def estimate(
     """
     check_choice(target, "target", ("accuracy", "ability"))
     check_choice(cost, "cost", ("squared", "absolute"))
+    scale = (check_real(scale[0], "scale", -np.inf), check_real(scale[1], "scale", 1e-9))
+    if scale != (0.0, 1.0) and target == "accuracy":
+        raise ValueError('scale is for target="ability": accuracy is a share.')
     if check_real(confidence, "confidence", 0, 1) in (0, 1):
         raise ValueError("confidence must be above 0 and below 1.")
     if bank is None and answers is None:
@@ -277,14 +308,14 @@ def estimate(
     names = model.feature_names_ if columns is None else list(map(str, columns))
     stop = _Stop(
         price,
-        None if standard_error is None else check_real(standard_error, "standard_error", 1e-9),
+        None if standard_error is None else check_real(standard_error, "standard_error", 1e-9) / scale[1],
         None if max_items is None else check_integer(max_items, "max_items", 0),
         random_state,
     )
     states, widening = ScoreStates.learn(model, persons, target, cost), 1.0
 
     def plan(states: ScoreStates) -> ScorePlan:
-        return ScorePlan(states.classifier(stop, names, settings, widening), states, widening, confidence)
+        return ScorePlan(states.classifier(stop, names, settings, widening), states, widening, confidence, scale)
 
     if persons is not None and target == "accuracy":
         for _ in range(1 if standard_error is None else 2):  # where it stops depends on it
