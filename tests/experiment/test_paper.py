@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from run_files import write_cells
 
 from seqclass.experiment import Experiment, Results
+from seqclass.plots import CostPlaneDisplay
 from seqclass.stats import mean_interval
 
 METHODS = ("a_b & c|d", "50% {x}", r"\input{~}")
@@ -171,13 +174,29 @@ def test_intervals_below_take_less_width(results: Results) -> None:
         results.table(interval="under")
 
 
+@pytest.mark.parametrize("width", [None, 3.5])
+def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
+    prices = np.array([0.001, 0.003, 0.01, 0.03])
+    rows = [
+        {"data": "one", "method": str(i), "price": price, "cost_mean": n * price, "realised_cost": n * price + wrong}
+        for i, (n, wrong) in enumerate([(30, 0.06), (30, 0.061), (2, 0.04), (1.5, 0.041)])
+        for price in prices
+    ]
+    display = CostPlaneDisplay(pd.DataFrame(rows), width=width).plot()
+    display.figure_.draw_without_rendering()
+    (ax,) = display.ax_
+    boxes = [label.get_window_extent() for label in ax.texts]
+    assert {label.get_text() for label in ax.texts} >= {"0.01", "0.03"}
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
 def test_a_narrow_plot_has_prices_at_its_points(results: Results) -> None:
     import matplotlib.pyplot as plt
 
     drawn = results.plot(width=3.5)
     assert (drawn.figure_.get_figwidth(), len(drawn.ax_)) == (3.5, 3)
     assert drawn.ax_[0].get_subplotspec().get_gridspec().ncols == 1
-    assert [text.get_text() for text in drawn.ax_[0].texts] == ["0.01", "0.5"] * 3
+    assert {text.get_text() for text in drawn.ax_[0].texts} == {"0.01", "0.5"}
     assert len(results.plot(overall=False).names) == 2
     with pytest.raises(
         ValueError, match=r"ax must be 3 matplotlib Axes, for 'wine_1', 'iris', 'all data sets'; .*overall"

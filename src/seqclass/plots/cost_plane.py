@@ -19,7 +19,8 @@ class CostPlaneDisplay(MultiAxesDisplay):
     """Decision cost against price paid, for each data set and for all: down and to the left is better.
 
     What two points on one grey line cost in all is the same, namely what the line says where it meets an axis. A
-    method's points at several prices or hard budgets are joined and labelled. Make one with `from_results`.
+    method's points at several prices or hard budgets are joined, and labelled where there is room. Make one with
+    `from_results`.
 
     Parameters
     ----------
@@ -132,11 +133,6 @@ class CostPlaneDisplay(MultiAxesDisplay):
                 style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 6}
                 if at.any():
                     ax.plot(x[at], (whole - x)[at], label=shorten(method, 34), linewidth=1.4, zorder=3, **style)
-            for at in ("price", "budget"):
-                if at in own and own[at].nunique() > 1:
-                    for place in zip(own[at], x, whole - x):
-                        offset = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "color": NEUTRAL}
-                        ax.annotate(f"{place[0]:g}", place[1:], zorder=4, **offset)
             ax.set(xlim=(0, 1.08 * x.max() or 1), ylim=(0, 1.12 * (whole - x).max() or 1))
             ax.grid(visible=False)
             ax.locator_params(axis="x", nbins=5)
@@ -145,7 +141,23 @@ class CostPlaneDisplay(MultiAxesDisplay):
             for level in np.arange(1, math.ceil(sum(ends) / step)) * step:
                 ax.plot([0, level], [level, 0], color=NEUTRAL, linewidth=0.7, alpha=0.5, zorder=1)
             ax.set(xlim=(0, ends[0]), ylim=(0, ends[1]))
+            for at in ("price", "budget"):
+                if at in own and own[at].nunique() > 1:
+                    _label(ax, [f"{value:g}" for value in own[at]], x, whole - x)
             ax.set_title(shorten(name, 34), fontsize=10)
             ax.set(xlabel=f"price paid a case{unit}", ylabel=f"decision cost a case{unit}")
         for ax in axes[len(self.names) :]:
             ax.set_axis_off()
+
+
+def _label(ax: Any, texts: list[str], x: Any, y: Any) -> None:
+    """Label points from the right to the left, each where none that has a label is in the way."""
+    points = ax.transData.transform(np.column_stack([x, y])) * 72 / ax.figure.dpi
+    lengths, taken = np.array([5.5 * len(text) for text in texts]), np.zeros(len(texts), dtype=bool)
+    for i in np.argsort(-points[:, 0], kind="stable"):
+        apart = points[taken] - points[i]
+        after, before = apart[:, 0] > lengths[i], -apart[:, 0] > lengths[taken]
+        if np.all(after | before | (abs(apart[:, 1]) > 10)):
+            taken[i] = True
+            offset = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "color": NEUTRAL}
+            ax.annotate(texts[i], (x[i], y[i]), zorder=4, **offset)
