@@ -142,7 +142,7 @@ class RuleValues:
             return most
         if asks.size == len(most):
             return clip_to_bounds(following.features() @ weights[1:] + weights[0], following, most)
-        some, cost = following[asks], most.copy()
+        some, cost = following[asks], np.array(most)
         cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some, most[asks])
         return cost
 
