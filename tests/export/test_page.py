@@ -242,6 +242,28 @@ def test_what_is_known_of_every_case_comes_first_where_sets_are_told(
         assert stands[-1]["set"] == (None if wanted is None else list(map(str, wanted)))
 
 
+@pytest.mark.parametrize("last", ["end", "decision", "record"])
+def test_who_is_asked_sees_questions_alone(last: str, model: Any, browser: Any, tmp_path: Path) -> None:
+    page, clf = tmp_path / "page.html", model("items")
+    data = export_policy(clf, page, respondent=last)
+    browser.open(page, width=390, height=844)
+    case = clf.session()
+    while (question := case.next_feature) is not None:
+        assert question.name in browser.text(NEXT)
+        seen = browser.run("document.querySelector('main').innerText")
+        assert not any(word in seen for word in ("%", "Belief", "Price", "saving", "Answers", "Record", "Decision"))
+        browser.run("document.querySelector('[data-part=field] select, [data-part=field] input').value = '1'")
+        browser.click("[data-part=answer]")
+        case.observe(question.name, 1)
+    seen = browser.run("document.querySelector('main').innerText")
+    assert ("Thank you." in seen) == (last == "end")
+    assert (f"Decision: {data['decisions'][list(clf.decisions_).index(case.decision)]}" in seen) == (last != "end")
+    assert ("%" in seen, "Record" in seen, "Belief" in seen) == (last == "record", last == "record", False)
+    assert browser.faults == []
+    with pytest.raises(ValueError, match="respondent is for a page"):
+        export_policy(clf, tmp_path / "policy.json", respondent=last)
+
+
 def test_names_stay_text(opened: Any) -> None:
     assert opened.run("document.querySelectorAll('img, b').length") == 0
     assert opened.text("h1") == HOSTILE

@@ -511,6 +511,12 @@ _FORMATS = ["html", "json", "c"]
     help="Language of the page's own words; in Python you can supply others.",
 )
 @click.option(
+    "--respondent",
+    type=click.Choice(["end", "decision", "record"]),
+    help="Make the page one for the person who is asked: without beliefs and prices. At the end it says just that, the "
+    "decision, or the record too.",
+)
+@click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
     default=20_000,

@@ -38,6 +38,7 @@ def export_policy(
     title: str | None = None,
     labels: Any = None,
     language: str | Mapping[str, str] = "en",
+    respondent: str | None = None,
     max_nodes: int = MAX_NODES,
     min_probability: float | None = None,
 ) -> dict[str, Any]:
@@ -61,6 +62,9 @@ def export_policy(
         `seqclass.Labels.from_value`.
     language : {"en", "de", "fr", "es"} or mapping
         Language of the page's own words, or the words in another language; see `page_words`.
+    respondent : {"end", "decision", "record"}, optional
+        Make the page one for the person who is asked: questions alone, without beliefs, prices or savings; at the end
+        it says that this is the end, or the decision, or the record too. Its source still holds the model.
     max_nodes, min_probability : optional
         See `policy_data`.
 
@@ -96,9 +100,13 @@ def export_policy(
     """
     format = format_of(path, format)
     words = page_words(language)
+    if respondent is not None:
+        check_choice(respondent, "respondent", ("end", "decision", "record"))
+        if format != "html":
+            raise ValueError(f"respondent is for a page, and {short_repr(str(path))} is none: leave it out.")
     data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
-        text = policy_page(classifier, data, title, words)
+        text = policy_page(classifier, data, title, words, respondent)
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
@@ -113,10 +121,11 @@ def policy_page(
     data: dict[str, Any] | None = None,
     title: str | None = None,
     words: dict[str, str] | None = None,
+    respondent: str | None = None,
 ) -> str:
     """The page that `export_policy` writes, as text."""
     data, words = policy_data(classifier) if data is None else data, words or page_words()
-    return str(_page(data, _title(classifier, data, words) if title is None else title, words))
+    return str(_page(data, _title(classifier, data, words) if title is None else title, words, respondent))
 
 
 #: Formats by the ending of a file.
@@ -285,13 +294,16 @@ def _fill_in(text: str, **about: Any) -> str:
     return _PLACE.sub(lambda place: str(about[place[1]]), text)
 
 
-def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
+def _page(data: dict[str, Any], title: str, words: dict[str, str], respondent: str | None) -> Markup:
     """Put the page together."""
     style = together(resource("page.css"), _resource("page.css"))
     scripts = [_resource("policy.js"), _resource("page.js")]
-    header = element("header", element("h1", title), element("p", _about(data, words), class_="note"))
+    about = _about(data, words) if respondent is None else words["stays"]
+    header = element("header", element("h1", title), element("p", about, class_="note"))
     other = _resource("other.html").format_map(words) if data["kind"] == "program" else Markup("")
-    main = element("main", _resource("page.html").format_map({**words, "other_box": other}))
+    main = element(
+        "main", _resource("page.html").format_map({**words, "other_box": other, "respondent": respondent or ""})
+    )
     held = [
         element("script", script_json(one), type="application/json", id=name)
         for name, one in (("policy", data), ("words", words))

@@ -161,6 +161,9 @@
     }
   };
 
+  /* What a page for the person who is asked says at its end: "end", "decision" or "record"; nothing for other pages. */
+  const toldLast = part("case").dataset.respondent;
+
   const drawBelief = (belief) => {
     part("belief").replaceChildren(...data.class_order.map((i) => {
       const row = made("div"), bar = made("dd", undefined, "belief"), track = made("div", undefined, "track");
@@ -270,7 +273,7 @@
         const row = made("div", undefined, "row"), gone = made("button", say("gone", { name: name(question) }));
         gone.type = "button";
         gone.addEventListener("click", () => act(() => guarded(null, () => take(question, null, false))));
-        row.append(gone, made("span", say("costs", { price: money(price) }), "note"));
+        row.append(gone, ...toldLast ? [] : [made("span", say("costs", { price: money(price) }), "note")]);
         where.append(row);
       }
       return { question, inputs, where };
@@ -329,7 +332,7 @@
       part("leave").hidden = !waiting;
       if (focusNext) panelInputs[0].inputs[0].focus();
     } else {
-      part("decided").textContent = say("decision", { decision: data.decision_texts[at.decision] });
+      part("decided").textContent = toldLast === "end" ? say("over") : say("decision", { decision: data.decision_texts[at.decision] });
       part("possible").textContent = possible(at);
       part("cheapest").textContent = cheapest(at);
       part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
@@ -342,6 +345,11 @@
     drawBest(starts ? [] : at.best, ended ? null : at.asked);
     drawAnswers(at);
     drawOther(at);
+    if (toldLast) {
+      for (const some of ["why", "price", "stop", "go-on", "cheapest", "possible", "because"]) part(some).hidden = true;
+      for (const some of ["belief", "answers"]) part(some).closest("section").hidden = true;
+      part("record").closest("section").hidden = starts || !ended || toldLast !== "record";
+    }
     write = () => { part("record").textContent = record(at, ended); };
     write();
     part("copied").textContent = "";
