@@ -278,7 +278,19 @@ def test_several_classes_may_not_be_missed(tmp_path) -> None:
     assert "a share of 'tia', 'stroke' missed of at most 25.0%" in str(contract)
     contract.save(tmp_path / "c.seq")
     assert seqclass.load(tmp_path / "c.seq").target == contract.target
-    for wrong in ([], ["tia", "tia"], ["tia", "TB"]):
+    sex = np.where(np.arange(800) % 3, "f", "m")
+    apart = certify_error(clf, X[400:], y[400:], 0.4, metric="sensitivity", target=["tia", "stroke"], groups=sex)
+    decided = apart.predict(X[400:])
+    for group in apart.groups:
+        missed = ~np.isin(decided[severe & (sex == group.label)], ["stroke", "tia"])
+        assert (group.n_rows, group.risk) == (len(missed), pytest.approx(missed.mean()))
+        assert group.bound <= 0.4
+    assert "missed of at most 40.0% in every group" in " ".join(str(apart).split())
+    with pytest.raises(ValueError, match="0 rows of group 'm' that count"):
+        certify_error(
+            clf, X[400:], y[400:], 0.4, metric="sensitivity", target=["tia"], groups=np.where(severe, "f", "m")
+        )
+    for wrong in ([], ["tia", "tia"], ["tia", "TB"], np.unique(y)):
         with pytest.raises(ValueError, match="target"):
             certify_error(clf, X[400:], y[400:], 0.25, metric="sensitivity", target=wrong)
 

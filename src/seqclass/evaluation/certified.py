@@ -458,6 +458,8 @@ class LabelledCases:
             named = [class_position(clf.classes_, one, "target") for one in (target if several else [target])]
             if len(set(named)) < len(named) or not named:
                 raise ValueError(f"target must name each class once, and one at least; got {short_repr(target)}.")
+            if len(named) == len(classes):
+                raise ValueError("target names all classes, so that no case of them can be missed: leave some out.")
             counted, alike[named] = np.isin(codes, named), named[0]
             target = tuple(classes[one] for one in named) if several else classes[named[0]]
         number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
