@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import seqclass
+from seqclass.exams import SkillProfile
 
 FLU = """network flu { }
 variable season { type discrete [ 2 ] { summer, winter }; }
@@ -279,6 +280,35 @@ def test_exposure_of_a_bank_is_kept_by_lot_which_no_page_tells(
     assert np.bincount(order[order >= 0], minlength=8).max() / 500 < 0.75
     wrong = run("export", "lot.seq", "-o", "lot.html")
     assert "draws lots" in wrong.stderr
+
+
+SKILLS = """item,sums,powers,guess,slip,text
+q1,1,0,0.2,0.1,one
+q2,0,1,0.25,0.1,two
+q3,1,1,0.2,0.05,three
+"""
+
+
+def test_a_bank_may_tell_which_skills_items_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("skills.csv").write_text(SKILLS)
+    done = run("plan", "skills.csv", "--bank", "-o", "all.seq")
+    assert "Read of each item: guess, slip, sums, powers; passed over: text." in done.stdout
+    every = seqclass.load("all.seq")
+    assert every.classes_.tolist() == ["00", "01", "10", "11"]
+    known = SkillProfile.from_items([[1, 0], [0, 1], [1, 1]], [0.2, 0.25, 0.2], [0.1, 0.1, 0.05])
+    np.testing.assert_allclose(every.model_.predict_proba([[1, 0, 1]]), known.predict_proba([[1, 0, 1]]))
+    one = run("plan", "skills.csv", "--bank", "--target", "powers", "--level", "no", "--level", "yes", "-o", "one.seq")
+    assert one.exit_code == 0, one.stderr
+    assert seqclass.load("one.seq").classes_.tolist() == ["no", "yes"]
+    assert run("ask", "one.seq", answers="1\n" * 3).stdout.count("Decision: yes") == 1
+    for wrong, message in (
+        (["--cut", "0"], "and no --cut"),
+        (["--target", "power"], "target must be a skill, of 'sums'"),
+    ):
+        assert message in run("plan", "skills.csv", "--bank", *wrong).stderr
+    with pytest.raises(ValueError, match="slip is missing"):
+        SkillProfile.from_items(pd.read_csv("skills.csv").drop(columns="slip"))
 
 
 TABLES = [

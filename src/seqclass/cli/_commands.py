@@ -209,8 +209,8 @@ def fit() -> None:
     "targets",
     multiple=True,
     metavar="NODE",
-    help="Node of a network to find out about. If given more than once, such as for several faults, their joint state "
-    "is found out.",
+    help="Node of a network to find out about, or skill of a bank. If given more than once, such as for several "
+    "faults, their joint state is found out.",
 )
 @click.option(
     "--output", "-o", type=File("plan"), help="File to write the plan to.  [default: FILE with the ending .seq]"
@@ -309,7 +309,8 @@ def plan() -> None:
 
     A bank of items (--bank) is .csv or .tsv as mirt, TAM, catR, TestDesign or PROMIS write it: a row an item, with its
     name (in a column item or id), its parameters (a, b, c; PAR1, ... with MODEL; CB1, ...) and, if wanted, its area.
-    Other columns of numbers, such as counts and standard errors, are left out by --drop.
+    Other columns of numbers, such as counts and standard errors, are left out by --drop. With the columns guess and
+    slip, its other numbers are 1 where an item needs the skill of that column: skills are found out, or one (--target).
 
     Any question may come next; which is best depends on the answers so far. 'seqclass ask' works through the plan: its
     --known takes what is known at no price, its --first what has to be asked in any case.

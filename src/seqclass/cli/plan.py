@@ -26,9 +26,9 @@ from seqclass.cli._progress import show_progress
 from seqclass.cli._training import non_default_options, pick, read_decision_costs, read_frame, read_prices, read_rules
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
-from seqclass.exams import ExposureControl, ItemResponse
+from seqclass.exams import ExposureControl, ItemResponse, SkillProfile
 from seqclass.exams.exposure import ExposurePolicy
-from seqclass.exams.item_parameters import columns_read
+from seqclass.exams.item_parameters import NAMING, columns_read
 from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
@@ -82,13 +82,13 @@ def _command(
     kind = "a bank of items" if bank else "a table of tests" if tests else "a network"
     for_banks = {"--cut": cuts, "--level": levels, "--area": areas, "--max-exposure": max_exposure is not None}
     for_banks |= {"--drop": drop}
-    for_networks = {"--target": targets, "--question": questions, "--hidden": hidden, "--prior": prior is not None}
+    for_networks = {"--question": questions, "--hidden": hidden, "--prior": prior is not None}
     if wrong := [option for option, value in (for_networks if bank else for_banks).items() if value]:
         raise InputError(f"{wrong[0]} is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
     if max_exposure is not None and page is not None:
         raise InputError("--page and --max-exposure exclude each other: what is drawn by lot no page tells.")
     if bank:
-        model, more, read = _read_bank(file, cuts, levels, areas, drop, rules, skip_logic)
+        model, more, read = _read_bank(file, targets, cuts, levels, areas, drop, rules, skip_logic)
         names = _item_names(model)
         given = read_prices(costs, price, names, model.classes_, [], known)
         prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
@@ -169,24 +169,37 @@ def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: in
 
 def _read_bank(
     file: Path,
+    skills: tuple[str, ...],
     cuts: tuple[float, ...],
     levels: tuple[str, ...],
     areas: tuple[str, ...],
     drop: tuple[str, ...],
     rules: Path | None,
     skip_logic: Path | None,
-) -> tuple[ItemResponse, dict[str, Any], str]:
+) -> tuple[ItemResponse | SkillProfile, dict[str, Any], str]:
     """A bank of items, what is to be asked of its areas, as settings, and what was understood."""
-    if not cuts:
-        raise InputError("name the abilities at which the next class begins with --cut, such as --cut 0.")
     frame = read_frame(file)
     for name in drop:
         pick(name, list(map(str, frame.columns)), file, "--drop")
     frame = frame.drop(columns=list(drop))
-    labels = [f"below {cuts[0]:g}", *(f"{low:g} to {high:g}" for low, high in pairwise(cuts)), f"{cuts[-1]:g} or above"]
+    by_skill = {"guess", "slip"} <= set(frame.columns.astype(str).str.lower())
+    if by_skill and (cuts or len(skills) > 1):
+        raise InputError(f"{file} tells which skills items need: name one with --target, or none, and no --cut.")
+    if not by_skill and skills:
+        raise InputError(f"--target is not for a bank of items without skills, which {file} is.")
+    if not by_skill and not cuts:
+        raise InputError("name the abilities at which the next class begins with --cut, such as --cut 0.")
     with as_input_errors(str(file)):
-        model = ItemResponse.from_items(frame, list(cuts), labels=list(levels) or labels)
-        parameters, passed = columns_read(frame)
+        if by_skill:
+            model: Any = SkillProfile.from_items(frame, target=next(iter(skills), None), labels=list(levels) or None)
+            parameters = ["guess", "slip", *model.q_matrix.columns]
+            read = NAMING.union(map(str.lower, parameters))
+            passed = [str(name) for name in frame.columns if str(name).lower() not in read]
+        else:
+            between = [f"{low:g} to {high:g}" for low, high in pairwise(cuts)]
+            labels = list(levels) or [f"below {cuts[0]:g}", *between, f"{cuts[-1]:g} or above"]
+            model = ItemResponse.from_items(frame, list(cuts), labels=labels)
+            parameters, passed = columns_read(frame)
     column = next((name for name in frame.columns if str(name).lower() == "area"), None)
     names = np.array(_item_names(model))
     area = np.full(len(names), "") if column is None else frame[column].fillna("").astype(str).str.strip().to_numpy()
@@ -215,7 +228,7 @@ def _read_bank(
     return model, settings, f"{told}{'; passed over: ' + ', '.join(passed) if passed else ''}."
 
 
-def _item_names(model: ItemResponse) -> list[str]:
+def _item_names(model: ItemResponse | SkillProfile) -> list[str]:
     """Names of the items of a bank."""
     return list(model.feature_names_ or (f"x{j}" for j in range(model.n_features_in_)))
 

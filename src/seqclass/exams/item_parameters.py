@@ -39,7 +39,7 @@ _NUMBERED = {
     "B": r"B\.Cat([1-9]\d*)\.Dim1",
 }
 #: Columns, in small letters, that name the items though they be numbers, and those that say of what model each is.
-_NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
+NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
 _MODELS = {"model", "itemtype", "item_type", "type", "kind"}
 #: Models of which ``a, b1, b2, ...`` says the same only with them.
 _KIND_OF = dict.fromkeys(("grm", "gr", "graded"), "graded") | dict.fromkeys(
@@ -300,7 +300,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
     import pandas as pd
 
     if isinstance(table, (str, os.PathLike)):
-        table = _read_file(table)
+        table = read_bank_file(table)
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_to_columns(table)))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")
@@ -310,7 +310,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
         said = [model if model in _KIND_OF else "graded" for model in said]
     frame = _with_our_names(frame, frame[models[0]] if models else None).drop(columns=models)
     texts = [name for name in frame.columns if not _is_number(frame[name]) and not _is_parameter(name)]
-    named = [name for name in frame.columns if str(name).lower() in _NAMING][:1] or [
+    named = [name for name in frame.columns if str(name).lower() in NAMING][:1] or [
         name for name in texts if str(name).lower() != "area"
     ]
     if len(named) > 1:
@@ -387,7 +387,7 @@ def _with_our_names(frame: Any, models: Any) -> Any:
     return frame.assign(**{name: [row.get(name, np.nan) for row in rows] for name in names})
 
 
-def _read_file(path: Any) -> Any:
+def read_bank_file(path: Any) -> Any:
     """A table of texts, of which columns of numbers become such; in the others NA is a text like any other."""
     import pandas as pd
 
@@ -397,7 +397,7 @@ def _read_file(path: Any) -> Any:
             f"table: {path} has other marks than commas between its columns; read it by pandas, with sep=."
         )
     numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name]) or _is_parameter(name)]
-    texts = [name for name in table.columns if name not in numbers or name.lower() in _NAMING]
+    texts = [name for name in table.columns if name not in numbers or name.lower() in NAMING]
     return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
 
 

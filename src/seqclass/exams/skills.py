@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
@@ -27,6 +28,7 @@ from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
 from seqclass.bn._tables import state_posterior
 from seqclass.exams._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
+from seqclass.exams.item_parameters import NAMING, read_bank_file
 from seqclass.exams.items import Tested, check_class_labels, names_of
 
 if TYPE_CHECKING:
@@ -154,9 +156,9 @@ class SkillProfile(Tested):
     @classmethod
     def from_items(
         cls,
-        q_matrix: npt.ArrayLike,
-        guess: npt.ArrayLike,
-        slip: npt.ArrayLike,
+        q_matrix: Any,
+        guess: npt.ArrayLike | None = None,
+        slip: npt.ArrayLike | None = None,
         *,
         kind: str = "DINA",
         profile_prior: npt.ArrayLike | None = None,
@@ -170,9 +172,10 @@ class SkillProfile(Tested):
         Parameters
         ----------
         q_matrix, kind, target, skills, labels, prior
-            As of the class.
-        guess, slip : float or array-like of shape (n_items,)
-            Chances to guess right and to slip; guess must be below 1 - slip.
+            As of the class; ``q_matrix`` may also be a data frame, or a CSV file of one, with the columns ``guess`` and
+            ``slip`` beside those of the skills, and ``item`` with the names. Columns of other texts are passed over.
+        guess, slip : float or array-like of shape (n_items,), optional
+            Chances to guess right and to slip, where the table has none; guess must be below 1 - slip.
         profile_prior : array-like of shape (2 ** n_skills,), optional
             P(profile), from ``"00...0"`` to ``"11...1"``, the last skill changing first; by default all alike.
 
@@ -190,6 +193,8 @@ class SkillProfile(Tested):
         >>> SkillProfile.from_items([[1]], 0.2, 0.1, profile_prior=[0.3, 0.7]).predictive(0, [[-1]]).round(2)
         array([[0.31, 0.69]])
         """
+        if guess is None or slip is None:
+            q_matrix, guess, slip = _from_table(q_matrix)
         model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
         model.feature_names_ = model._item_names()
         model.classes_ = np.unique(model._class_labels())
@@ -382,6 +387,18 @@ class SkillProfile(Tested):
         stored_array(self, "profiles_", "i", len(self.weights_), None)
         for name in ("guess_", "slip_"):
             stored_array(self, name, "f", self.n_features_in_)
+
+
+def _from_table(table: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Which item needs which skill, by name, and chances to guess and to slip, of a table that has all."""
+    frame = read_bank_file(table) if isinstance(table, (str, os.PathLike)) else table
+    called = {str(name).lower(): name for name in frame.columns} if is_frame(frame) else {}
+    if lacking := [name for name in ("guess", "slip") if name not in called]:
+        raise ValueError(f"{lacking[0]} is missing: give it, or a table with a column of that name.")
+    if naming := [name for lower, name in called.items() if lower in NAMING][:1]:
+        frame = frame.set_index(naming[0])
+    guess, slip = (frame[called[name]].to_numpy(dtype=np.float64) for name in ("guess", "slip"))
+    return frame.drop(columns=[called["guess"], called["slip"]]).select_dtypes("number"), guess, slip
 
 
 def _profiles(n_skills: int) -> IntArray:
