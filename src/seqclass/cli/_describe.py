@@ -25,7 +25,7 @@ from seqclass.cli._commands import fit
 from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input_file
 from seqclass.cli._format import count, gap_text, table, wrap
 from seqclass.costs import Costs
-from seqclass.evaluation.certified import CertifiedError
+from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import ClassInformation
@@ -59,16 +59,17 @@ def load_parts(
     check_input_file(path)
     with as_input_errors():
         held = load(path)
-    model = getattr(held, "classifier", held)
-    if model is None:
-        raise InputError(f"{path} holds no classifier: {held}")
-    if not isinstance(model, BaseSequentialClassifier):
-        raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    try:
+        clf, _ = classifier_of(held if isinstance(held, CertifiedError) else getattr(held, "classifier", held))
+    except TypeError:
+        raise InputError(f"{path} holds a {type(held).__name__}, not a classifier.") from None
+    except ValueError as error:
+        raise InputError(f"{path} holds no classifier: {error}") from None
     if unknown is not None:
-        model.handle_unknown = unknown
+        clf.handle_unknown = unknown
     if currency is not None:
-        model.feature_costs = clone(Costs.from_value(model.feature_costs)).set_params(unit=currency)
-    return model, held
+        clf.feature_costs = clone(Costs.from_value(clf.feature_costs)).set_params(unit=currency)
+    return clf, held
 
 
 def contract_text(contract: CertifiedError) -> str:

@@ -398,6 +398,18 @@ class CertifiedError(Readable):
         require(known is self.certified, "it has another classifier")
 
 
+def classifier_of(model: Any) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
+    """A fitted classifier, given by itself or by what `certify_error` found, and what that is."""
+    contract = model if isinstance(model, CertifiedError) else None
+    clf = model if contract is None else contract.require_classifier()
+    if not isinstance(clf, BaseSequentialClassifier):
+        raise TypeError(
+            "classifier must be a fitted SequentialClassifier or AdaptiveClassifier, or what certify_error gave, got "
+            f"{type(model).__name__}."
+        )
+    return clf, contract
+
+
 def _metric_text(metric: str, target: Any) -> str:
     """What is certified, in words."""
     if metric == "sensitivity":

@@ -17,7 +17,7 @@ from seqclass._utils.text import join_names, money, near, short_repr, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent.agent import agent_of
-from seqclass.evaluation.contract import CertifiedError
+from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.export._c import c_source
 from seqclass.export._card import model_card
 from seqclass.export._data import as_data
@@ -201,13 +201,7 @@ def policy_data(
     >>> data["kind"], data["program"]["any_order"], data["questions"][2]["name"]
     ('program', True, 'x2')
     """
-    contract = classifier if isinstance(classifier, CertifiedError) else None
-    clf = classifier if contract is None else contract.require_classifier()
-    if not isinstance(clf, BaseSequentialClassifier):
-        raise TypeError(
-            "classifier must be a fitted SequentialClassifier or AdaptiveClassifier, or what certify_error gave, got "
-            f"{type(classifier).__name__}."
-        )
+    clf, contract = classifier_of(classifier)
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
@@ -378,8 +372,7 @@ def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:
 
 def _title(classifier: Any, data: dict[str, Any], words: dict[str, str]) -> str:
     """The name of the target, where it has one, and the decisions."""
-    clf = classifier.require_classifier() if isinstance(classifier, CertifiedError) else classifier
-    return ": ".join(filter(None, [clf.target_name_, _either(data, words)]))
+    return ": ".join(filter(None, [classifier_of(classifier)[0].target_name_, _either(data, words)]))
 
 
 def _either(data: dict[str, Any], words: dict[str, str]) -> str:

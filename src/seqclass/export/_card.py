@@ -11,7 +11,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import money, visible
 from seqclass.agent.agent import Agent, agent_of, feature_name
-from seqclass.evaluation.contract import CertifiedError
+from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.fitting.held_out import HeldOut
 
 #: What Markdown takes for more than a letter.
@@ -44,8 +44,7 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
     >>> [line for line in model_card(clf).splitlines() if line.startswith("#")][:3]
     ['# Model card', '## Intended use', '## Data']
     """
-    contract = classifier if isinstance(classifier, CertifiedError) else None
-    clf = classifier.require_classifier() if isinstance(classifier, CertifiedError) else classifier
+    clf, contract = classifier_of(classifier)
     agent, held_out = agent_of(clf), vars(clf).get("held_out_")
     decisions, unit = ", ".join(map(_plain, agent.decisions.tolist())), agent.unit
     asked = [_plain(feature_name(agent, column)) for column in agent.order.tolist()]

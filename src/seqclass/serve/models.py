@@ -23,7 +23,7 @@ from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.choices import check_labels
 from seqclass.agent.session import Session
-from seqclass.evaluation.contract import CertifiedError
+from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.export import policy_data, policy_page
 from seqclass.labels import Labels
 
@@ -73,11 +73,11 @@ class ServedModel:
     def read(cls, name: str, path: Path, labels: Any = None) -> ServedModel:
         """That of a file; a ValueError where it holds no classifier, or labels are not of it."""
         model = load(path)
-        contract = model if isinstance(model, CertifiedError) else None
-        model = model if contract is None else contract.require_classifier()
-        if not isinstance(model, BaseSequentialClassifier):
-            raise ValueError(f"{path.name} holds a {type(model).__name__}, not a classifier.")
-        return cls(name, model, contract, labels)
+        try:
+            clf, contract = classifier_of(model)
+        except TypeError:
+            raise ValueError(f"{path.name} holds a {type(model).__name__}, not a classifier.") from None
+        return cls(name, clf, contract, labels)
 
     @cached_property
     def page(self) -> str:
