@@ -19,6 +19,12 @@ from seqclass._utils.text import ParameterError, ParameterTypeError, join_names,
 _COSTS = (1e-100, 1e100)
 
 
+def check_kind(value: Any, kind: type, name: str, what: str) -> None:
+    """Refuse an argument of another kind, and say what it must be."""
+    if not isinstance(value, kind):
+        raise ParameterTypeError(name, f"must be {what}, got {short_repr(value)}.")
+
+
 def in_order(value: Any, name: str, *labels: Any) -> Any:
     """Put what pandas, or a dict, has by name into the order of labels, an axis each; leave anything else as it is."""
     named = isinstance(value, Mapping)

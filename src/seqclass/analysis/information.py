@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
-from seqclass.agent.agent import agent_of
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, perfect_cost
@@ -24,6 +21,7 @@ from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.walk import ALL
+from seqclass.pomdp.worlds import Game, game_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +174,7 @@ class ValueOfInformation(Readable):
 
 
 def value_of_information(
-    problem: AcquisitionProblem | BaseSequentialClassifier,
+    problem: Game,
     policy: Policy | None = None,
     *,
     belief: BeliefState | npt.ArrayLike | None = None,
@@ -249,11 +247,8 @@ def value_of_information(
     >>> values.value.round(3), round(values.population)
     (array([0.08, 0.  ]), 4587)
     """
-    if isinstance(problem, BaseSequentialClassifier):
-        policy = problem.policy_ if policy is None else policy
-        problem = agent_of(problem).problem
-    if not isinstance(problem, AcquisitionProblem):
-        raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
+    problem, agent = game_of(problem)
+    policy = agent.policy if policy is None and agent is not None else policy
     check_integer(max_pairs, "max_pairs", 0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     many = None if population is None else _n_cases(population, periods, discount)

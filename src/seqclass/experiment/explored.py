@@ -10,7 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.agent.explanation import Explanation
 
 
@@ -64,8 +64,7 @@ class Explored(Readable):
         if not n:
             raise ValueError("explanations must hold at least one.")
         for one in self.explanations:
-            if not isinstance(one, Explanation):
-                raise TypeError(f"explanations must be what SequentialClassifier.explain gives, got {one!r}.")
+            check_kind(one, Explanation, "explanations", "what SequentialClassifier.explain gives")
         for name in ("rows", "truth"):
             value = getattr(self, name)
             if value is not None and len(value) != n:

@@ -6,7 +6,7 @@ What must hold of any other part stands beside its class, in ``_check_stored``.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +34,9 @@ from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy, draw_lots
+from seqclass.pomdp.policy import LookaheadPolicy, draw_lots
 from seqclass.pomdp.rules import QuestionRules
-from seqclass.pomdp.solve_info import OrderingChoice
 from seqclass.pomdp.starts import Starts
-from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import first_open
 
 #: Rows and stages of the rehearsal of a policy.
@@ -50,7 +48,7 @@ _MOST_AHEAD = 10**7
 
 def check_agent(agent: Agent) -> None:
     """Check what a record is put together of; raises where something does not fit."""
-    require(isinstance(agent.columns, Classifier), "columns are of another kind")
+    stored_part(agent, "columns", Classifier)
     n = check_whole(agent.n_features, "n_features_in_", 1)
     if agent.feature_names is not None:
         names = check_array(agent.feature_names, "feature_names_in_", "OU", n).tolist()
@@ -60,8 +58,8 @@ def check_agent(agent: Agent) -> None:
     _check_decisions(agent, classes)
     support = stored_array(agent, "support", "iu", None, low=0, high=n - 1)
     require(len(support) > 0 and (np.diff(support) > 0).all(), "support is wrong")
-    require(isinstance(agent.coder, OutcomeCoder) and len(agent.coder.n_outcomes_) == n, "coder is of other features")
-    require(isinstance(agent.prices, Prices) and len(agent.prices.full) == n, "prices are of other features")
+    require(len(stored_part(agent, "coder", OutcomeCoder).n_outcomes_) == n, "coder is of other features")
+    require(len(stored_part(agent, "prices", Prices).full) == n, "prices are of other features")
     require(type(agent.charge_missing) is bool, "charge_missing is neither true nor false")
     require(type(agent.unit) is str, "unit is no text")
     known = stored_array(agent, "known", "iu", None, low=0, high=len(support) - 1)
@@ -87,8 +85,8 @@ def _check_decisions(agent: Agent, classes: Any) -> None:
 
 
 def _check_encoder(agent: Agent, n: int) -> None:
-    encoder = agent.encoder
-    require(encoder is None or (isinstance(encoder, FrameEncoder) and len(encoder.columns_) == n), "encoder_ is wrong")
+    encoder = None if agent.encoder is None else stored_part(agent, "encoder", FrameEncoder)
+    require(encoder is None or len(encoder.columns_) == n, "encoder_ is wrong")
     require(category_counts(encoder) == agent.coder.categories, "coder_ has other categories than encoder_")
     if encoder is not None and agent.feature_names is not None:
         require([str(c) for c in encoder.columns_] == agent.feature_names.tolist(), "encoder_ has other columns")
@@ -140,16 +138,16 @@ def check_problem(problem: AcquisitionProblem) -> None:
         fits = limit is None or (problem.any_order != (name == "cut_at") and 0 <= limit < np.inf)
         require(fits, f"{name} is wrong")
     if problem.rules is not None:
-        rules = problem.rules
-        require(isinstance(rules, QuestionRules) and problem.any_order, "rules are of another kind")
-        _check_rules(cast(QuestionRules, rules), n)
+        require(problem.any_order, "rules are of another kind")
+        _check_rules(stored_part(problem, "rules", QuestionRules), n)
     if problem.bundles is not None:
         known = all(bundle is None or isinstance(bundle, Bundle) for bundle in problem.bundles)
         require(known and len(problem.bundles) == n, "bundles are of other questions")
 
 
 def _check_rules(rules: QuestionRules, n: int) -> None:
-    require(isinstance(rules.answers, (AnswerRules, type(None))), "answers are of another kind")
+    if rules.answers is not None:
+        stored_part(rules, "answers", AnswerRules)
     require(all(isinstance(one, PriceAfter) and 0 <= one.price <= 1 for one in rules.prices), "levels are wrong")
     n_areas = len(stored_array(rules, "at_least", "i", None))
     stored_array(rules, "area", "i", n, low=-1, high=n_areas - 1)
@@ -163,22 +161,8 @@ def _check_rules(rules: QuestionRules, n: int) -> None:
 
 def check_policy(policy: Policy) -> None:
     """Check a policy."""
-    problem, info = stored_part(policy, "problem", AcquisitionProblem), policy.info
-    n_stages = stored_whole(policy, "n_stages", 0, problem.n_stages)
-    known = isinstance(info, SolveInfo) and type(info.status) is str and info.scope in SCOPES
-    require(known, "info is none of a solver")
-    for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
-        value = getattr(info, name)
-        require(isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**62), f"{name} is no number")
-    require(info.ordering is None or isinstance(info.ordering, OrderingChoice), "nothing was chosen")
-    if isinstance(policy, LookaheadPolicy):
-        values = stored_part(policy, "values", ValueFunction)
-        require(values.n_stages == n_stages, "values are of other stages")
-        require(values.problem is problem, "values are of another problem")
-    elif isinstance(policy, RepricedPolicy):
-        require(stored_part(policy, "policy", Policy).n_stages == n_stages, "nothing is priced anew")
-        require(0 <= float(policy.multiplier) < np.inf, "multiplier is wrong")
-        require(policy.policy.problem.n_stages == problem.n_stages, "another problem is priced anew")
+    stored_whole(policy, "n_stages", 0, stored_part(policy, "problem", AcquisitionProblem).n_stages)
+    require(stored_part(policy, "info", SolveInfo).scope in SCOPES, "info is none of a solver")
 
 
 def rehearse(policy: Policy) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.tables import count_text
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots import _simplex as simplex
 from seqclass.plots._style import FAINT, NEUTRAL, Display, drawn, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
@@ -63,11 +63,8 @@ class AlphaVectorsDisplay(Display):
     def __init__(
         self, values: AlphaVectors, stage: int = 0, *, context: int = 0, resolution: int | None = None
     ) -> None:
-        if not isinstance(values, AlphaVectors):
-            raise TypeError(
-                f"values must be AlphaVectors, such as those of Perseus().solve(problem).values, got "
-                f"{type(values).__name__}; ValueFunctionDisplay shows any policy."
-            )
+        such = "AlphaVectors, such as those of Perseus().solve(problem).values (ValueFunctionDisplay shows any policy)"
+        check_kind(values, AlphaVectors, "values", such)
         self.vectors = values._all_vectors(stage, context)
         n = self.vectors.shape[1]
         simplex.require_few_classes(n, "alpha vectors", "see values.to_frame()")

@@ -8,8 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.tables import count_text
-from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots._simplex import frame_triangle, places, require_few_classes
 from seqclass.plots._style import Display, colour, drawn, legend_below, open_frame, shorten
 from seqclass.pomdp.episodes import Episodes
@@ -59,8 +58,7 @@ class EpisodePathsDisplay(Display):
     """
 
     def __init__(self, episodes: Episodes, *, max_paths: int = 200) -> None:
-        if not isinstance(episodes, Episodes):
-            raise TypeError(f"episodes must be what simulate(...) gives, got {short_repr(episodes)}.")
+        check_kind(episodes, Episodes, "episodes", "what simulate(...) gives")
         if not len(episodes):
             raise ValueError("episodes must hold at least one case.")
         n_classes, acquired = episodes.problem.n_classes, episodes.acquired

@@ -72,7 +72,7 @@ class MissingSweepDisplay(MultiAxesDisplay):
         *,
         measures: Sequence[str] = ("accuracy", "n_features"),
     ) -> None:
-        self.sweeps = {"": sweeps} if isinstance(sweeps, MissingSweep) else dict(sweeps)
+        self.sweeps = dict(sweeps) if isinstance(sweeps, Mapping) else {"": sweeps}
         self.measures = check_measures(self.sweeps, "sweeps", measures, _LABELS)
         self._grid = {"nrows": 1, "ncols": len(self.measures)}
         self._needed = f"one axes for each of the {len(self.measures)} measures"

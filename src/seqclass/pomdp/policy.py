@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums, uniforms
 from seqclass._utils.model_files import Stored
+from seqclass._utils.stored import require, stored_part
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_real
+from seqclass._utils.validation import check_kind, check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
 from seqclass.pomdp.kept import without
@@ -81,8 +82,7 @@ class Policy(Stored, ABC):
             )
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
-        if not isinstance(problem, AcquisitionProblem):
-            raise TypeError(f"problem must be an AcquisitionProblem, got {short_repr(problem)}.")
+        check_kind(problem, AcquisitionProblem, "problem", "an AcquisitionProblem")
         if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
             raise TypeError(
                 f"n_stages must be an integer, got {short_repr(n_stages)}; what a solver reports goes by info=."
@@ -398,6 +398,11 @@ class LookaheadPolicy(Policy):
         super().__init__(values.problem, values.n_stages, info)
         self.values = values
 
+    def _check_stored(self) -> None:
+        values = stored_part(self, "values", ValueFunction)
+        require(values.n_stages == self.n_stages, "values are of other stages")
+        require(values.problem is self.problem, "values are of another problem")
+
     def _action(self, belief: BeliefState) -> IntArray:
         stop = stopping_threshold(belief)
         if len(belief) == 1 and type(self.values).plan_cost is ValueFunction.plan_cost:  # no plan is known
@@ -575,6 +580,12 @@ class RepricedPolicy(BorrowedPolicy):
     def __init__(self, policy: Policy, problem: AcquisitionProblem, multiplier: float) -> None:
         super().__init__(policy, problem)
         self.multiplier = multiplier
+
+    def _check_stored(self) -> None:
+        policy = stored_part(self, "policy", Policy)
+        require(policy.n_stages == self.n_stages, "nothing is priced anew")
+        require(0 <= float(self.multiplier) < np.inf, "multiplier is wrong")
+        require(policy.problem.n_stages == self.problem.n_stages, "another problem is priced anew")
 
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable, rows_of
 
 __all__ = ["OrderingCandidate", "OrderingChoice", "SolveInfo", "SolveStep"]
@@ -249,3 +250,10 @@ class SolveInfo(Readable):
         if self.status == "wide gap":
             return f"the certified gap is above {WIDE_GAP:.0%}: {_NARROWER[self.scope]}"
         return _ADVICE.get(self.status, "")
+
+    def _check_stored(self) -> None:
+        require(type(self.status) is str, "status is no text")
+        for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
+            value = getattr(self, name)
+            require(isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**62), f"{name} is no number")
+        require(isinstance(self.ordering, (OrderingChoice, type(None))), "nothing was chosen")
