@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._chunks.parquet import ParquetChunks, frames
+from seqclass._chunks.parquet import frames
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import each_column
@@ -215,14 +215,14 @@ class TrainingTable:
 
     def fit(self, clf: BaseSequentialClassifier, **how: int) -> None:
         """Fit a classifier to them."""
-        if isinstance(self.X, ParquetChunks):
+        if self.y is None:
             clf.fit_chunks(self.X, **how)
         else:
             clf.fit(self.X, self.y, **how)
 
     def count(self, clf: Any) -> int:
         """Number of rows that a classifier was fitted to."""
-        return int(clf.model_.class_count_.sum()) if isinstance(self.X, ParquetChunks) else int(self.X.shape[0])
+        return int(clf.model_.class_count_.sum()) if self.y is None else int(self.X.shape[0])
 
 
 def read_rows(
@@ -260,7 +260,7 @@ class Aside:
     @classmethod
     def from_rows(cls, rows: TrainingTable, path: Path, seed: int) -> Aside:
         """Half of the rows of a table, of each class alike."""
-        if not hasattr(rows.X, "columns") or isinstance(rows.X, ParquetChunks):
+        if not hasattr(rows.X, "columns") or rows.y is None:
             raise InputError("--set-aside is for one table: of a folder put files aside, of arrays without names rows.")
         with as_input_errors():
             if _tables.kind_by_name(path) == "npz":

@@ -21,7 +21,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
 
-from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_jobs, check_real, columns_of
@@ -43,7 +42,7 @@ from seqclass.experiment._keys import canonical, code_version, fingerprint, key_
 from seqclass.experiment._scores import scores
 from seqclass.experiment._store import open_store
 from seqclass.experiment._summary import failures
-from seqclass.experiment.methods import build, check_methods, limit_questions, planning_from
+from seqclass.experiment.methods import build, check_methods, plan_for
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results
 from seqclass.fitting._steps import PREPROCESSING
@@ -529,10 +528,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         estimator = build(method, costs, seed)
                     except TypeError as error:
                         raise TypeError(f"methods: {name!r}: {error}") from error
-                    estimator = planning_from(estimator, data, known)
-                    if budget is not None:
-                        planned = bool(known) and isinstance(estimator, BaseSequentialClassifier)
-                        estimator = limit_questions(estimator, budget + (0 if planned else len(known)))
+                    estimator = plan_for(estimator, data, known, budget)
                     shared = {"data": data.name, "method": name, "price": price, "budget": budget, "seed": seed}
                     plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):

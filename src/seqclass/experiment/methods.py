@@ -137,16 +137,18 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     return estimator.set_params(**chosen)
 
 
-def planning_from(method: Any, data: Dataset, known: Sequence[str]) -> Any:
-    """A method that plans for cases whose columns of these names are known, where it is a sequential classifier."""
-    if not known or not isinstance(method, BaseSequentialClassifier):
-        return method
-    names = data.names()
-    own = list(known) if is_frame(data.X) else [names.index(name) for name in known]
-    return clone(method, safe=False).set_params(known=own)
+def plan_for(method: Any, data: Dataset, known: Sequence[str], budget: int | None) -> Any:
+    """A method that plans for cases of which these columns are known, if it can, and for a budget of questions."""
+    planned = bool(known) and isinstance(method, BaseSequentialClassifier)
+    if planned:
+        names = data.names()
+        own = list(known) if is_frame(data.X) else [names.index(name) for name in known]
+        method = clone(method, safe=False).set_params(known=own)
+    # one that cannot plan asks for what is known, too
+    return method if budget is None else _limit_questions(method, budget + (0 if planned else len(known)))
 
 
-def limit_questions(method: Any, most: int) -> Any:
+def _limit_questions(method: Any, most: int) -> Any:
     """A copy of a method whose sequential classifiers plan for so many questions at most."""
     method = clone(method, safe=False)
     for part in [method, *method.get_params(deep=True).values()]:

@@ -361,9 +361,9 @@ def _moves(values: ValueFunction, tables: Tables | None) -> dict[str, Any]:
 @to_program.register
 def _(values: ProjectedValues) -> dict[str, Any]:
     _exactly(values, ProjectedValues)
-    if not isinstance(values.values, (GridValues, FittedValues)):
+    told = to_program(values.values)
+    if told["type"] not in ("grid", "functions"):
         raise NotExportable(f"there is no program of {type(values.values).__name__} of a simpler process")
-    told = _grid(values.values) if isinstance(values.values, GridValues) else to_program(values.values)
     return told | (_moves(values, values.tables) if told["type"] == "grid" else {})
 
 

@@ -51,6 +51,9 @@ class Bundle:
     [[1, 2], [0, -1], [-1, -1]]
     """
 
+    #: Whether some outcomes, drawn once, stand for all.
+    is_sampled = False
+
     def __init__(self, features: npt.ArrayLike, sizes: npt.ArrayLike) -> None:
         self.features: IntArray = np.array(features, dtype=np.intp)
         self.sizes: IntArray = np.array(sizes, dtype=np.intp)
@@ -158,6 +161,12 @@ class Bundle:
             result[rows] = table[place]
         return result
 
+    def likelihood(self, codes: IntArray, table: FloatArray) -> FloatArray:
+        """P(what was seen | class or hidden state) of outcomes that may be partial; the table is of complete ones."""
+        if codes.max(initial=-1) < len(table):
+            return np.asarray(table[codes])
+        return self.marginal(np.broadcast_to(table, (len(codes), *table.shape)), codes)
+
     def _check_stored(self) -> None:
         features = stored_array(self, "features", "i", None, low=0)
         require(len(np.unique(features)) == len(features) > 1, "features are wrong")
@@ -174,6 +183,8 @@ class DrawnBundle(Bundle):
     shown : ndarray of int of shape (n_drawn, m)
         The outcomes that stand for all.
     """
+
+    is_sampled = True
 
     def __init__(
         self,
@@ -209,8 +220,8 @@ class DrawnBundle(Bundle):
             values[:, place] = np.minimum(below, self.sizes[place] - 1)
         return values
 
-    def likelihood(self, codes: IntArray) -> FloatArray:
-        """P(what was seen | hidden state) of outcomes that may be partial, (n, n_hidden)."""
+    def likelihood(self, codes: IntArray, table: FloatArray | None = None) -> FloatArray:
+        """P(what was seen | hidden state) of outcomes that may be partial, (n, n_hidden), by its own tables."""
         codes, at = np.unique(codes, return_inverse=True)
         values = self.decode(codes)
         if len(codes) == 1:  # a live case

@@ -170,11 +170,7 @@ class MixtureProblem(AcquisitionProblem):
         if isinstance(question, np.ndarray):
             return np.asarray(self.likelihoods[question, outcome])
         table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.structure.bundle(question)
-        if isinstance(bundle, DrawnBundle):
-            return bundle.likelihood(outcome)
-        if bundle is None or outcome.max(initial=-1) < len(table):
-            return np.asarray(table[outcome])
-        return bundle.marginal(np.broadcast_to(table, (len(outcome), *table.shape)), outcome)
+        return np.asarray(table[outcome]) if bundle is None else bundle.likelihood(outcome, table)
 
     def _by_question(self) -> list[str]:
         return [*super()._by_question(), "likelihoods"]
@@ -193,10 +189,10 @@ class MixtureProblem(AcquisitionProblem):
         tables = stored_numbers(self, "likelihoods", self.n_questions, None, len(states))
         again = MixtureProblem(self.prior[states] * self.hidden_prior, states, tables, 0.0)
         require(np.array_equal(self.member, again.member), "member is not that of hidden_class")
-        for bundle, n_outcomes in zip(self.bundles or (), self.n_outcomes.tolist()):
-            if isinstance(bundle, DrawnBundle):
-                known = bundle.tables.shape[2] == len(states) and len(bundle.drawn) == n_outcomes
-                require(known, "a bundle is of other hidden states")
+        for question in filter(self.structure.is_sampled, range(self.n_questions)):
+            bundle = self._sampled_bundle(question)
+            known = bundle.tables.shape[2] == len(states) and len(bundle.drawn) == self.n_outcomes[question]
+            require(known, "a bundle is of other hidden states")
         require(np.allclose(self.prior, again.prior), "hidden_prior is wrong")
         require((self.n_outcomes <= tables.shape[1]).all(), "likelihoods have other outcomes")
         if self.starts is not None:
@@ -221,7 +217,8 @@ class MixtureStructure(Structure["MixtureProblem"]):
 
     def is_sampled(self, question: int) -> bool:
         """Whether the question is a bundle of too many joint outcomes to list them."""
-        return isinstance(self.bundle(question), DrawnBundle)
+        bundle = self.bundle(question)
+        return bundle is not None and bundle.is_sampled
 
     def sampled_support(self, question: int, state: Any) -> IntArray:
         """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""

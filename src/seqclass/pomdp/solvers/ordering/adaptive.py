@@ -416,6 +416,12 @@ class _TriedRule:
         n = min(len(self.costs), len(other.costs))
         return self.costs[:n] - other.costs[:n]
 
+    @property
+    def rule_values(self) -> RuleValues:
+        """The values of the rule that its policy follows; what was not made by a rule is asked for none."""
+        assert isinstance(self.policy, RulePolicy)
+        return self.policy.values
+
 
 class _RuleSearch:
     """One search for an order."""
@@ -453,8 +459,7 @@ class _RuleSearch:
             return with_info(self.tried[0].policy, ordering=OrderingChoice(self.tried[0].name, ()))
         chosen = self._fit_in_full(self._simplest())
         for _ in range(self.settings.max_rounds):
-            assert isinstance(chosen.policy, RulePolicy)
-            rule = ImprovedRule(chosen.policy.values, self._candidates)
+            rule = ImprovedRule(chosen.rule_values, self._candidates)
             with report_progress("improvement"):
                 better = self._try(_Candidate(f"{chosen.name}, improved", partial(_keep_rule, rule), "expected"))
             if better is None or better.dropped:
@@ -473,14 +478,13 @@ class _RuleSearch:
         policy = with_info(chosen.policy, ordering=self._report(chosen))
         return with_info(policy, status="limit") if self.skipped or self._is_cut(chosen) else policy
 
-    def _is_alone(self, policy: Policy) -> bool:
-        """Whether there is nothing to compare a policy with, and nobody asks what it costs."""
+    def _is_alone(self, tried: _TriedRule) -> bool:
+        """Whether there is nothing to compare it with, and nobody asks what it costs."""
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
-        assert isinstance(policy, RulePolicy)
         begun, weight = initial_beliefs(self.problem)
-        cost = float(weight @ policy.values.value(begun))
+        cost = float(weight @ tried.rule_values.value(begun))
         return self.search is None or self.search.high > _TUNING.near * cost
 
     def bound_by_cases(self, policy: Policy, lower: float) -> Policy:
@@ -530,7 +534,7 @@ class _RuleSearch:
             check_deadline()
             rule = candidate.make()
             tried = self._fit(candidate, rule) if candidate.values == "fitted" else self._take(candidate, rule)
-            alone = tried is not None and self._is_alone(tried.policy)
+            alone = tried is not None and self._is_alone(tried)
             if tried is not None and not alone:
                 self._compare(tried)
         if tried is None or not (alone or tried.costs.size):  # of no case is it known what it costs
@@ -596,8 +600,7 @@ class _RuleSearch:
         started = time.perf_counter()
         if not self.raced or not chosen.n_paths or self._is_cut(chosen):
             return chosen
-        assert isinstance(chosen.policy, RulePolicy)
-        rule = chosen.policy.values.rule
+        rule = chosen.rule_values.rule
         with suppress(DeadlineExceeded), report_progress(f"values of {chosen.name}"):
             candidate = _Candidate(chosen.name, partial(_keep_rule, rule), in_one_order=chosen.in_one_order)
             whole = self._fit(candidate, rule, True)
