@@ -179,7 +179,7 @@ def what_if(
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
     whole = problem.replace(**changes)
-    changed = within_budget(whole, max_cost=problem.cut_at)
+    changed = within_budget(whole, max_cost=problem.max_cost)
     old = HeldPolicy(policy, whole)  # which would not know the states of one cut shorter
     old.n_stages = min(old.n_stages, changed.n_stages)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)

@@ -175,7 +175,7 @@ class CostRisk:
     def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
         self.costs = problem.decision_costs
         dearest = float(np.sort(problem.full_prices)[::-1][:longest].sum())
-        if problem.max_cost is not None:
+        if problem.any_order and problem.max_cost is not None:
             dearest = min(dearest, float(problem.max_cost))
         self.highest = float(self.costs.max()) + dearest
 

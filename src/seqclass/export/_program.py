@@ -70,7 +70,7 @@ def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
         "any_order": bool(own.any_order),
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
-        "max_cost": own.max_cost,
+        "max_cost": own.max_cost if own.any_order else None,
         **rules_data(own, problem),
         "policy": to_program(policy),
     }

@@ -133,10 +133,10 @@ def check_problem(problem: AcquisitionProblem) -> None:
         starts = stored_part(problem, "starts", Starts)
         require(starts.belief.shape[1] == len(prior), "beliefs at the start are of other classes")
         require(not np.isin(starts.features, features).any(), "what is known is asked for")
-    for name in ("max_questions", "max_cost", "cut_at"):
+    require(problem.max_questions is None or problem.any_order, "max_questions is wrong")
+    for name in ("max_questions", "max_cost"):
         limit = getattr(problem, name)
-        fits = limit is None or (problem.any_order != (name == "cut_at") and 0 <= limit < np.inf)
-        require(fits, f"{name} is wrong")
+        require(limit is None or 0 <= limit < np.inf, f"{name} is wrong")
     if problem.rules is not None:
         require(problem.any_order, "rules are of another kind")
         _check_rules(stored_part(problem, "rules", QuestionRules), n)

@@ -522,9 +522,8 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     """Return the same problem with every price multiplied."""
     check_real(multiplier, "multiplier", 0, np.finfo(float).max)
     changes: dict[str, Any] = {"prices": problem.prices * multiplier, "full_prices": problem.full_prices * multiplier}
-    for name in ("max_cost", "cut_at"):  # the same may be afforded
-        if (most := getattr(problem, name)) is not None:
-            changes[name] = most * multiplier
+    if problem.max_cost is not None:  # the same may be afforded
+        changes["max_cost"] = problem.max_cost * multiplier
     if problem.visits is not None:
         changes["visits"] = problem.visits.scale(multiplier)
     return problem.replace(**changes)

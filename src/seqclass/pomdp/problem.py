@@ -77,7 +77,8 @@ class AcquisitionProblem(Stored, ABC):
     max_questions : int, optional
         Most questions asked of an instance, missing answers included; for a problem in any order.
     max_cost : float, optional
-        Most that is paid for an instance; for a problem in any order.
+        Most that is paid for an instance; for a problem in any order. A fixed order has here what `within_budget` cut
+        it by, and then never exceeds that.
     bundles : sequence of Bundle or None of length n_questions, optional
         What a question shows that shows several features at once, None for any other. Its ``n_outcomes`` are those in
         which all features are seen, unless they are too many (see `is_sampled`).
@@ -100,8 +101,6 @@ class AcquisitionProblem(Stored, ABC):
     any_order: bool = False
     max_questions: int | None = None
     max_cost: float | None = None
-    #: What a fixed order was cut by; see `within_budget`.
-    cut_at: float | None = None
     bundles: Sequence[Bundle | None] | None = None
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None

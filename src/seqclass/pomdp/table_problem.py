@@ -312,7 +312,7 @@ def in_any_order(problem: AcquisitionProblem) -> AcquisitionProblem:
     """
     if isinstance(problem, TableProblem) and problem.transitions is not None and not problem.any_order:
         raise ValueError("this problem's contexts belong to its order: it has no counterpart in any order.")
-    return problem if problem.any_order else problem.replace(any_order=True)
+    return problem if problem.any_order else problem.replace(any_order=True, max_cost=None)
 
 
 def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:

@@ -586,8 +586,9 @@ def most_asked(belief: BeliefState) -> int:
     """Most questions that any row can still be asked, in any order, by their number and what they cost at least."""
     problem = belief.problem
     most: int = problem.n_stages - belief.stage
-    if problem.max_cost is not None and problem.visits is None and len(belief):
-        most = min(most, int(affords(problem.max_cost, belief.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
+    limit = problem.max_cost if problem.any_order and problem.visits is None else None
+    if limit is not None and len(belief):
+        most = min(most, int(affords(limit, belief.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
     return most
 
 

@@ -163,35 +163,24 @@ def within_budget(
     problem: AcquisitionProblem, *, max_features: int | None = None, max_cost: float | None = None
 ) -> AcquisitionProblem:
     """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features."""
-    if problem.any_order:
-        return _within_free(problem, max_features, max_cost)
-    n_stages = problem.n_stages
+    n_stages, limit = problem.n_stages, problem.max_cost
     if max_features is not None:
         n_stages = min(n_stages, check_integer(max_features, "max_features", 0))
     if max_cost is not None:
-        limit = check_real(max_cost, "max_cost", 0)
+        limit = min(check_real(max_cost, "max_cost", 0), np.inf if limit is None else limit)
+    if problem.any_order:
+        most = problem.max_questions if max_features is None else n_stages
+        return problem.replace(max_questions=most, max_cost=limit)
+    if max_cost is not None and limit is not None:
         if problem.visits is not None:
             raise ValueError(
                 "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
                 'several: use order="adaptive" (any_order=True), or max_features.'
             )
-        limit = limit if problem.cut_at is None else min(limit, problem.cut_at)
-        problem = problem.replace(cut_at=limit)
+        problem = problem.replace(max_cost=limit)
         fits = affords(limit, worst_costs(problem))
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
     return problem if n_stages == problem.n_stages else select_questions(problem, np.arange(n_stages))
-
-
-def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:
-    """A problem in any order in which no more may be asked, nor more be paid, than that."""
-    changes: dict[str, Any] = {}
-    if max_features is not None:
-        most = check_integer(max_features, "max_features", 0)
-        changes["max_questions"] = min(most, problem.n_stages)
-    if max_cost is not None:
-        limit = check_real(max_cost, "max_cost", 0)
-        changes["max_cost"] = limit if problem.max_cost is None else min(limit, problem.max_cost)
-    return problem.replace(**changes)
 
 
 def worst_costs(problem: AcquisitionProblem) -> FloatArray:
