@@ -320,6 +320,12 @@ def maximise_likelihood(
     )
     centre, spread = _moments(np.exp(rows.log_prior[0]), ability)
     scaled, reached = len(rows.log_prior) == 1, -np.inf
+
+    def expect() -> tuple[list[FloatArray], Found]:
+        chances = [group.chances(ability) for group in groups]
+        tables = tables_of(groups, chances, design.n_features, n_outcomes, len(ability))
+        return chances, expected_counts(design, rows, tables)
+
     for iteration in range(1, max_iter + 1):
         for group in groups:
             maximise(group, expectation.counts[group.columns, : group.curves.n_outcomes], ability)
@@ -329,15 +335,13 @@ def maximise_likelihood(
             mean, sd = _moments(expectation.total, ability)
             for group in groups:
                 group.given = group.curves.rescale(group.given, mean - centre * sd / spread, sd / spread)
-        now = [group.chances(ability) for group in groups]
-        after = expected_counts(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
+        now, after = expect()
         if _height(after, groups) < reached and scaled and iteration > 1:
             # with priors, and on a grid, that is no better where all but little is done
             scaled = False
             for group, given in zip(groups, plain):
                 group.given = given
-            now = [group.chances(ability) for group in groups]
-            after = expected_counts(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
+            now, after = expect()
         expectation, reached = after, _height(after, groups)
         moved = max((float(np.abs(a - b).max(initial=0.0)) for a, b in zip(before, now)), default=0.0)
         before = now

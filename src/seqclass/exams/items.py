@@ -121,6 +121,12 @@ class Tested(LatentStateModel):
             )
         self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
 
+    def _set_given(self, named: npt.NDArray[Any], n_outcomes: IntArray) -> None:
+        """Set what a model of items that are known has in the place of what was found in learning."""
+        self.classes_, self.n_features_in_, self.n_outcomes_ = np.unique(named), len(n_outcomes), n_outcomes
+        self.log_likelihood_, self.n_iter_, self.converged_ = float("nan"), 0, True
+        self.timings_ = {"structure": 0.0, "parameters": 0.0}
+
     def _item_names(self) -> list[str] | None:
         """Names of the items, where the settings have them."""
         return None
@@ -178,6 +184,16 @@ def check_class_labels(labels: Any, n: int, default: Any, what: str) -> npt.NDAr
     if given.shape != (n,) or len(set(given.tolist())) < n:
         raise ValueError(f"labels must be {n} different ones, {what}; got {short_repr(given.tolist())}.")
     return given
+
+
+def check_cuts(cuts: Any) -> FloatArray:
+    """Abilities at which classes begin."""
+    abilities = check_finite(cuts, "cuts")
+    if abilities.ndim != 1 or not abilities.size or (np.diff(abilities) <= 0).any():
+        raise ValueError(
+            f"cuts must be rising abilities, one at least, such as cuts=[0.0]; got {short_repr(abilities.tolist())}."
+        )
+    return abilities
 
 
 @dataclass(repr=False, eq=False)
@@ -340,10 +356,7 @@ class ItemResponse(Tested):
         named = model._class_labels()
         if named is None:
             raise ValueError("cuts is missing: say which abilities are the classes.")
-        model.classes_, model.n_features_in_ = np.unique(named), len(given)
-        model.n_outcomes_ = given.n_outcomes
-        model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
-        model.timings_ = {"structure": 0.0, "parameters": 0.0}
+        model._set_given(named, given.n_outcomes)
         grid, mass = model._grid(model._reach(given))
         model._take(given, None, grid, model._mass_by_band(grid, mass, named))
         return model
@@ -389,11 +402,7 @@ class ItemResponse(Tested):
             if self.labels is not None:
                 raise ValueError("labels are of the bands between cuts: give cuts too, or leave labels out.")
             return None
-        cuts = check_finite(self.cuts, "cuts")
-        if cuts.ndim != 1 or not cuts.size or (np.diff(cuts) <= 0).any():
-            raise ValueError(
-                f"cuts must be rising abilities, one at least, such as cuts=[0.0]; got {short_repr(cuts.tolist())}."
-            )
+        cuts = check_cuts(self.cuts)
         return check_class_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
 
     def _reach(self, items: ItemParameters) -> float:
@@ -423,7 +432,7 @@ class ItemResponse(Tested):
             if self.weights is not None:
                 raise ValueError("weights are of points that are given: give points too, or leave weights out.")
             n = round(check_integer(self.points, "points", 2, 10_000) * reach / TUNING.reach)
-            cuts = np.asarray([] if self.cuts is None else self.cuts, dtype=np.float64)
+            cuts = np.empty(0) if self.cuts is None else check_cuts(self.cuts)
             edges = np.unique(np.concatenate([np.linspace(-reach, reach, n + 1)[1:-1], (cuts - mean) / sd]))
             edges = np.concatenate([[-np.inf], edges, [np.inf]])
             # by the nearer tail, which keeps its digits
@@ -444,7 +453,7 @@ class ItemResponse(Tested):
 
     def _mass_by_band(self, grid: FloatArray, mass: FloatArray, named: npt.NDArray[Any]) -> FloatArray:
         """P(class, point), (n_classes, n_points), where the classes are bands."""
-        band = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), grid, side="right")
+        band = np.searchsorted(check_cuts(self.cuts), grid, side="right")
         joint = np.zeros((len(named), len(grid)))
         joint[np.searchsorted(self.classes_, named)[band], np.arange(len(grid))] = mass
         empty = np.flatnonzero(joint.sum(axis=1) == 0)

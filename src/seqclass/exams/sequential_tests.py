@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_choice, check_finite, check_part, check_real
+from seqclass._utils.validation import check_choice, check_part, check_real
+from seqclass.exams.items import check_cuts
 from seqclass.pomdp.needs import require_one_start
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -62,10 +62,7 @@ def _check(problem: AcquisitionProblem, items: Any, who: str) -> None:
 
 
 def _check_cuts(cuts: Any) -> FloatArray:
-    abilities = np.atleast_1d(check_finite(cuts, "cuts"))
-    if abilities.ndim != 1 or not abilities.size or (np.diff(abilities) <= 0).any():
-        raise ValueError(f"cuts must be rising abilities, one at least; got {short_repr(abilities.tolist())}.")
-    return abilities
+    return check_cuts(np.atleast_1d(cuts))
 
 
 @dataclass(repr=False, eq=False)

@@ -197,9 +197,9 @@ class SkillProfile(Tested):
             q_matrix, guess, slip = _from_table(q_matrix)
         model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
         model.feature_names_ = model._item_names()
-        model.classes_ = np.unique(model._class_labels())
+        n = len(model._q())
+        model._set_given(model._class_labels(), np.full(n, 2))
         met, of_class = model._items_met()
-        n = len(met)
         given = []
         for name, value in (("guess", guess), ("slip", slip)):
             array = check_finite(np.broadcast_to(value, n) if np.ndim(value) == 0 else value, name, (n,))
@@ -215,10 +215,7 @@ class SkillProfile(Tested):
         share = np.full(met.shape[1], 1.0 / met.shape[1])
         if profile_prior is not None:
             share = check_distribution(profile_prior, met.shape[1], "profile_prior")
-        model.n_features_in_, model.n_outcomes_ = n, np.full(n, 2)
         model.slip_errors_ = model.guess_errors_ = None
-        model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
-        model.timings_ = {"structure": 0.0, "parameters": 0.0}
         model._take(met, of_class, given[0], given[1], share)
         return model
 

@@ -125,7 +125,23 @@ def policy_page(
 ) -> str:
     """The page that `export_policy` writes, as text."""
     data, words = policy_data(classifier) if data is None else data, words or page_words()
-    return str(_page(data, _title(classifier, data, words) if title is None else title, words, respondent))
+    title = _title(classifier, data, words) if title is None else title
+    style = together(resource("page.css"), _resource("page.css"))
+    scripts = [_resource("policy.js"), _resource("page.js")]
+    about = _about(data, words) if respondent is None else words["stays"]
+    header = element("header", element("h1", title), element("p", about, class_="note"))
+    other = _resource("other.html").format_map(words) if data["kind"] == "program" else Markup("")
+    main = element(
+        "main", _resource("page.html").format_map({**words, "other_box": other, "respondent": respondent or ""})
+    )
+    held = [
+        element("script", script_json(one), type="application/json", id=name)
+        for name, one in (("policy", data), ("words", words))
+    ]
+    origin = element("p", _fill_in(words["model"], about=_origin(data, words)), data_part="model")
+    footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])), origin)
+    limits, language = "form-action 'none'; ", words["lang"]
+    return str(document(title, style, scripts, header, main, footer, *held, limits=limits, language=language))
 
 
 #: Formats by the ending of a file.
@@ -286,26 +302,6 @@ def _languages() -> dict[str, dict[str, str]]:
 def _fill_in(text: str, **about: Any) -> str:
     """Words with what they are about."""
     return _PLACE.sub(lambda place: str(about[place[1]]), text)
-
-
-def _page(data: dict[str, Any], title: str, words: dict[str, str], respondent: str | None) -> Markup:
-    """Put the page together."""
-    style = together(resource("page.css"), _resource("page.css"))
-    scripts = [_resource("policy.js"), _resource("page.js")]
-    about = _about(data, words) if respondent is None else words["stays"]
-    header = element("header", element("h1", title), element("p", about, class_="note"))
-    other = _resource("other.html").format_map(words) if data["kind"] == "program" else Markup("")
-    main = element(
-        "main", _resource("page.html").format_map({**words, "other_box": other, "respondent": respondent or ""})
-    )
-    held = [
-        element("script", script_json(one), type="application/json", id=name)
-        for name, one in (("policy", data), ("words", words))
-    ]
-    origin = element("p", _fill_in(words["model"], about=_origin(data, words)), data_part="model")
-    footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])), origin)
-    limits, language = "form-action 'none'; ", words["lang"]
-    return document(title, style, scripts, header, main, footer, *held, limits=limits, language=language)
 
 
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:

@@ -93,31 +93,16 @@ def _reading_tables(data: dict[str, Any]) -> str:
     )
 
 
-_RULES = {
-    "expected saving": "SAVING",
-    "class information": "CLASS",
-    "hidden information": "HIDDEN",
-    "ec2": "EC2",
-    "cross entropy": "CROSS",
-    "lookahead": "LOOKAHEAD",
-    "order": "ORDER",
-    "improved": "IMPROVED",
-}
-_POLICIES = {
-    "rule": "RULE",
-    "first": "FIRST",
-    "likely": "LIKELY",
-    "sure": "SURE",
-    "lookahead": "LOOKAHEAD",
-    "recursion": "RECURSION",
-    "bounds": "BOUNDS",
-    "plan": "PLAN",
-    "thresholds": "THRESHOLDS",
-    "grid": "VALUES",
-    "vectors": "VALUES",
-    "functions": "VALUES",
-    "panels": "PANELS",
-}
+#: Rules and policies by the names that the source has for them: it knows each by its place.
+_RULES = ("EXPECTED", "CLASS", "HIDDEN", "EC2", "CROSS", "LOOKAHEAD", "ORDER", "IMPROVED")
+_POLICIES = (
+    *("RULE", "FIRST", "LIKELY", "SURE", "LOOKAHEAD", "RECURSION"),
+    *("BOUNDS", "PLAN", "THRESHOLDS", "VALUES", "PANELS"),
+)
+
+
+def _called(kind: str) -> str:
+    return "VALUES" if kind in ("grid", "vectors", "functions") else kind.split()[0].upper()
 
 
 class _Parts:
@@ -156,7 +141,7 @@ class _Parts:
             first = self.policy(told["otherwise"])
         if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions", "panels"):
             self.own[kind] = told
-        self.policies[at] = (_POLICIES[kind], told["n_stages"], first, second, number)
+        self.policies[at] = (_called(kind), told["n_stages"], first, second, number)
         return at
 
     def of_values(self, told: dict[str, Any]) -> int:
@@ -177,7 +162,7 @@ class _Parts:
             self.order += told["order"]
         elif kind == "improved":
             first, second = self.of_values(told["values"]), told["n_candidates"]
-        self.rules.append((_RULES[kind], int(told["per_price"]), first, second))
+        self.rules.append((_called(kind), int(told["per_price"]), first, second))
         return len(self.rules) - 1
 
 
@@ -222,8 +207,8 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     # costs that a recursion keeps on the stack, a prime number of them: 160 kB
     more["REMEMBERED"] = 10_007 if parts.recursion and keeps else 1
     more["LISTED"] = _n_listed(data, sizes[:asked]) if parts.recursion else 0
-    more |= {f"RULE_{name}": number for number, name in enumerate(_RULES.values())}
-    more |= {f"POLICY_{name}": number for number, name in enumerate(dict.fromkeys(_POLICIES.values()))}
+    more |= {f"RULE_{name}": number for number, name in enumerate(_RULES)}
+    more |= {f"POLICY_{name}": number for number, name in enumerate(_POLICIES)}
     tables = [
         _table("int", "hidden_class", held["hidden_class"]),
         _table("double", "hidden_prior", held["hidden_prior"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
@@ -209,9 +210,9 @@ def to_program(thing: Any) -> dict[str, Any]:
     raise NotExportable(f"there is no program of {type(thing).__name__}")
 
 
-def _exactly(thing: Any, kind: type) -> None:
+def _exactly(thing: Any, *kinds: type) -> None:
     """Refuse a subclass, which may do something else."""
-    if type(thing) is not kind:
+    if type(thing) not in kinds:
         raise NotExportable(f"there is no program of {type(thing).__name__}")
 
 
@@ -285,10 +286,15 @@ def _plan(policy: PlannedPolicy) -> list[list[Any]]:
     problem = policy.problem
     if problem.max_cost is not None and problem.groups is not None:
         raise NotExportable("its plan depends on what was paid before")
+    return _rows(problem, policy.plan)
+
+
+def _rows(problem: AcquisitionProblem, plan: Iterable[Any]) -> list[list[Any]]:
+    """What is asked or ordered in each case of a plan, what that costs, and what was seen."""
     return [
-        [question, short(cost) if np.isfinite(cost) else None, *_decode_key(problem, key)]
-        for keys, questions, costs in policy.plan
-        for key, question, cost in zip(keys.tolist(), questions.tolist(), costs.tolist())
+        [asked, short(cost) if np.isfinite(cost) else None, *_decode_key(problem, key)]
+        for some in plan
+        for key, asked, cost in zip(*(part.tolist() for part in some))
     ]
 
 
@@ -317,11 +323,7 @@ def _panels(policy: PanelPolicy) -> list[list[Any]]:
         return []
     if sum(len(keys) for keys, _, _ in policy.plan) * policy.problem.n_questions > MOST_NUMBERS:
         raise NotExportable("its table of panels is too large to be written; Panels(max_nodes=0) has none")
-    return [
-        [number, short(cost) if np.isfinite(cost) else None, *_decode_key(policy.problem, key)]
-        for keys, sets, costs in policy.plan
-        for key, number, cost in zip(keys.tolist(), sets.tolist(), costs.tolist())
-    ]
+    return _rows(policy.problem, policy.plan)
 
 
 @to_program.register
@@ -338,8 +340,7 @@ def _(policy: LinearThresholdPolicy) -> dict[str, Any]:
 
 @to_program.register
 def _(policy: LookaheadPolicy) -> dict[str, Any]:
-    if type(policy) not in (LookaheadPolicy, BoundedLookaheadPolicy):
-        raise NotExportable(f"there is no program of {type(policy).__name__}")
+    _exactly(policy, LookaheadPolicy, BoundedLookaheadPolicy)
     prices = planned_prices(policy.problem)[: policy.n_stages].tolist()
     return {"n_stages": policy.n_stages, "prices": prices, "moves": None, "corrections": None} | to_program(
         policy.values
@@ -427,22 +428,19 @@ def _maybe(rule: OrderingRule | None) -> dict[str, Any] | None:
     return None if rule is None else to_program(rule)
 
 
-@to_program.register(ExpectedSaving)
-@to_program.register(ClassInformation)
-@to_program.register(HiddenInformation)
-@to_program.register(EC2)
-@to_program.register(CrossEntropy)
+_RULES: dict[type[OrderingRule], str] = {
+    ExpectedSaving: "expected saving",
+    ClassInformation: "class information",
+    HiddenInformation: "hidden information",
+    EC2: "ec2",
+    CrossEntropy: "cross entropy",
+}
+
+
+@to_program.register
 def _(rule: OrderingRule) -> dict[str, Any]:
-    names = {
-        ExpectedSaving: "expected saving",
-        ClassInformation: "class information",
-        HiddenInformation: "hidden information",
-        EC2: "ec2",
-        CrossEntropy: "cross entropy",
-    }
-    if type(rule) not in names:
-        raise NotExportable(f"there is no program of {type(rule).__name__}")
-    return {"type": names[type(rule)], "per_price": bool(rule.per_price)}
+    _exactly(rule, *_RULES)
+    return {"type": _RULES[type(rule)], "per_price": bool(rule.per_price)}
 
 
 @to_program.register

@@ -751,7 +751,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
         double gain = 0, price = seq_price_of(s->paid, q), smallest = SEQ_TIE * SEQ_DEAREST;
         if (!seq_may(s, q))
             continue;
-        if (type == SEQ_RULE_SAVING)
+        if (type == SEQ_RULE_EXPECTED)
             gain = (s->stop - (once[q] - price)) / SEQ_DEAREST;
         else if (type == SEQ_RULE_HIDDEN)
             gain = seq_hidden_information(s, q);
