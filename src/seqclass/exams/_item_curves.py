@@ -314,10 +314,8 @@ def maximise_likelihood(
     for group in groups:
         own = counts[group.columns, : group.curves.n_outcomes].sum(axis=2) + 0.5
         group.given = group.curves.start(own / own.sum(axis=1, keepdims=True))
-    expectation, before = (
-        Found(-np.inf, counts, np.full(len(ability), np.nan)),
-        [group.chances(ability) for group in groups],
-    )
+    before = [group.chances(ability) for group in groups]
+    expectation = Found(-np.inf, counts, np.full(len(ability), np.nan))
     centre, spread = _moments(np.exp(rows.log_prior[0]), ability)
     scaled, reached = len(rows.log_prior) == 1, -np.inf
 

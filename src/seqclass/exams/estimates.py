@@ -486,15 +486,9 @@ class _Stop(NamedTuple):
             return UntilPrecise(states, self.error / widening, self.most)
         if self.price is None:
             return FirstK(self.most, rule=ClassInformation(), certificate_paths=0)
-        return Adaptive(
-            [ClassInformation()],
-            n_paths=TUNING.n_paths,
-            n_cases=TUNING.n_paths,
-            max_rounds=0,
-            max_nodes=0,
-            certificate_paths=0,
-            random_state=self.random_state,
-        )
+        none: dict[str, Any] = dict.fromkeys(("max_rounds", "max_nodes", "certificate_paths"), 0)
+        n = TUNING.n_paths
+        return Adaptive([ClassInformation()], n_paths=n, n_cases=n, random_state=self.random_state, **none)
 
 
 def _with_persons(

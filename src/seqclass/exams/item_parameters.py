@@ -26,17 +26,9 @@ _BESIDE = {"N", "M", "xsi.item", "est.guess"}
 #: Names of the single parameters; what stands for the number k of an outcome follows below.
 _SINGLE = ("a", "b", "c", "d", "g", "u", "a1", "alpha", "beta", "guess", "alphaj")
 _NUMBERED = {
-    "a": r"a([1-9]\d*)",
-    "b": r"b([1-9]\d*)",
-    "c": r"c([1-9]\d*)",
-    "d": r"d(\d+)",
-    "ak": r"ak(\d+)",
-    "alphaj": r"alphaj([1-9]\d*)",
-    "betaj": r"betaj([1-9]\d*)",
-    "deltaj": r"deltaj([1-9]\d*)",
-    "cj": r"cj([1-9]\d*)",
-    "AXsi_": r"AXsi_\.Cat([1-9]\d*)",
-    "B": r"B\.Cat([1-9]\d*)\.Dim1",
+    **{name: rf"{name}([1-9]\d*)" for name in ("a", "b", "c", "alphaj", "betaj", "deltaj", "cj")},
+    **{name: rf"{name}(\d+)" for name in ("d", "ak")},
+    **{"AXsi_": r"AXsi_\.Cat([1-9]\d*)", "B": r"B\.Cat([1-9]\d*)\.Dim1"},
 }
 #: Columns, in small letters, that name the items though they be numbers, and those that say of what model each is.
 NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
@@ -216,14 +208,14 @@ class ItemParameters(Readable, Stored):
         for kind, size, slope, intercept, low, high in zip(
             self.kinds, sizes, self.slopes.tolist(), self.intercepts.tolist(), self.lower.tolist(), self.upper.tolist()
         ):
+            steps = {f"d{k}": level for k, level in enumerate(intercept[: size - 1], 1)}
             if kind == "nominal":
                 row = {"a1": 1.0, "ak0": 0.0, "d0": 0.0}
-                row |= {f"ak{k}": slope[k - 1] for k in range(1, size)}
-                rows.append(row | {f"d{k}": intercept[k - 1] for k in range(1, size)})
+                rows.append(row | {f"ak{k}": slope[k - 1] for k in range(1, size)} | steps)
             elif size <= 2:
                 rows.append({"a1": slope[0], "d": intercept[0], "g": low, "u": high} if size == 2 else {})
             else:
-                rows.append({"a1": slope[0]} | {f"d{k}": intercept[k - 1] for k in range(1, size)})
+                rows.append({"a1": slope[0]} | steps)
         return pd.DataFrame(rows, index=None if self.names is None else labels).drop(index=[labels[i] for i in bare])
 
     def probabilities(self, ability: npt.ArrayLike) -> FloatArray:
@@ -503,11 +495,19 @@ class _Cells:
         """Graded outcomes, by intercepts, or by thresholds times the slope where ``sign`` is -1."""
         scale = self.slope(slope)
         steps = _consecutive(self.numbered(cuts), 1, cuts, self.label)
-        return _graded_item(scale, [self.D * d if sign > 0 else -scale * d for d in steps], self.label)
+        levels = [self.D * d if sign > 0 else -scale * d for d in steps]
+        if any(later >= earlier for earlier, later in pairwise(levels)):
+            raise ValueError(
+                f"{self.label}: the intercepts of graded outcomes must fall, and thresholds rise where the slope is "
+                f"above 0; the intercepts are {join_names([round(level, 4) for level in levels])}."
+            )
+        return "graded", [scale] * len(levels), levels, 0.0, 1.0
 
     def partial(self, slope: str, steps: str) -> _Item:
         """Partial credit."""
-        return _partial(self.slope(slope), _consecutive(self.numbered(steps), 1, steps, self.label))
+        scale, places = self.slope(slope), _consecutive(self.numbered(steps), 1, steps, self.label)
+        slopes = [scale * k for k in range(1, len(places) + 1)]
+        return "nominal", slopes, (-scale * np.cumsum(places)).tolist(), 0.0, 1.0
 
     def by_kind(self) -> _Item:
         """Graded or partial credit, which ``a, b1, b2, ...`` alone do not tell."""
@@ -520,7 +520,12 @@ class _Cells:
 
     def nominal(self, slopes: list[float], levels: list[float]) -> _Item:
         """Outcomes in no order."""
-        return _nominal(slopes, levels, self.label)
+        if len(slopes) != len(levels) or len(slopes) < 2:
+            raise ValueError(
+                f"{self.label}: a nominal item has a slope and an intercept for each of at least two outcomes; it has "
+                f"{len(slopes)} and {len(levels)}."
+            )
+        return "nominal", [s - slopes[0] for s in slopes[1:]], [c - levels[0] for c in levels[1:]], 0.0, 1.0
 
     def of_tam(self) -> _Item:
         """An item as the R package TAM has it."""
@@ -579,29 +584,6 @@ def _consecutive(numbered_values: dict[int, float], first: int, name: str, label
         missing = min(set(wanted) - set(numbered_values))
         raise ValueError(f"{label}: {name}{missing} is missing, though later ones are there.")
     return [numbered_values[number] for number in wanted]
-
-
-def _graded_item(slope: float, cuts: list[float], label: str) -> _Item:
-    if any(later >= earlier for earlier, later in pairwise(cuts)):
-        raise ValueError(
-            f"{label}: the intercepts of graded outcomes must fall, and thresholds rise where the slope is above 0; "
-            f"the intercepts are {join_names([round(cut, 4) for cut in cuts])}."
-        )
-    return "graded", [slope] * len(cuts), cuts, 0.0, 1.0
-
-
-def _partial(slope: float, steps: list[float]) -> _Item:
-    levels = (-slope * np.cumsum(steps)).tolist()
-    return "nominal", [slope * k for k in range(1, len(steps) + 1)], levels, 0.0, 1.0
-
-
-def _nominal(slopes: list[float], levels: list[float], label: str) -> _Item:
-    if len(slopes) != len(levels) or len(slopes) < 2:
-        raise ValueError(
-            f"{label}: a nominal item has a slope and an intercept for each of at least two outcomes; it has "
-            f"{len(slopes)} and {len(levels)}."
-        )
-    return "nominal", [s - slopes[0] for s in slopes[1:]], [c - levels[0] for c in levels[1:]], 0.0, 1.0
 
 
 def _together(items: Sequence[_Item], names: tuple[str, ...] | None) -> ItemParameters:

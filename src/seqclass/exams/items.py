@@ -551,12 +551,9 @@ class ItemResponse(Tested):
         groups = []
         for size in np.unique(self.n_outcomes_[self.n_outcomes_ > 1]).tolist():
             columns = np.flatnonzero(self.n_outcomes_ == size)
-            asymptotes = {"3PL": 3, "4PL": 4}.get(self.kind)
-            curves: Curves = Graded(size)
-            if asymptotes is not None:
+            curves: Curves = Nominal(size) if self.kind == "nominal" else Graded(size)
+            if asymptotes := {"3PL": 3, "4PL": 4}.get(self.kind):
                 curves = Asymptotic(asymptotes)
-            elif self.kind == "nominal":
-                curves = Nominal(size)
             groups.append(self._group(columns, curves, strength, tied=self.kind == "1PL"))
         return groups
 

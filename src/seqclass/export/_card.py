@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import money, visible
-from seqclass.agent.agent import Agent, agent_of, feature_name
+from seqclass.agent.agent import Agent, agent_of, feature_name, known_names
 from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.fitting.held_out import HeldOut
 
@@ -48,7 +48,7 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
     agent, held_out = agent_of(clf), vars(clf).get("held_out_")
     decisions, unit = ", ".join(map(_plain, agent.decisions.tolist())), agent.unit
     asked = [_plain(feature_name(agent, column)) for column in agent.order.tolist()]
-    known = [_plain(feature_name(agent, column)) for column in agent.support[agent.known].tolist()]
+    known = list(map(_plain, known_names(agent)))
     parts = [
         f"# Model card{f': {_plain(agent.target_name)}' if agent.target_name else ''}",
         "## Intended use",

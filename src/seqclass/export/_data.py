@@ -239,14 +239,11 @@ def _questions(
         shows = asked.features(question)
         sizes = agent.model.n_outcomes_[problem.structure.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
-        price = float(plain.prices[question])
-        told: dict[str, Any] = {"group": None, "full_price": price}
+        price, full = float(plain.prices[question]), float(plain.full_prices[question])
+        # of a group, or the most of prices that depend on answers
+        told: dict[str, Any] = {"group": None if group < 0 else group, "full_price": max(price, full)}
         if late := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
             told["put_off"] = late
-        if plain.full_prices[question] > price:  # of a group, or the most of prices that depend on answers
-            told["full_price"] = float(plain.full_prices[question])
-        if group >= 0:
-            told |= {"group": group, "full_price": float(plain.full_prices[question])}
         if np.isin(problem.structure.members(question), agent.known).any():
             told["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))
@@ -260,12 +257,9 @@ def _questions(
         questions.append({"name": name} | _question_words(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, outcome_labels(agent, feature.column)))
-            said: dict[str, Any] = (
-                {"name": feature.name}
-                | _question_words(words, feature.name)
-                | {"unit": words.text_of(feature.name, "unit")}
-            )
             answers = [words.answers(feature.name).get(label, label) for label in labels]
+            said: dict[str, Any] = {"name": feature.name, **_question_words(words, feature.name)}
+            said |= {"unit": words.text_of(feature.name, "unit")}
             said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
             choices = list(map(list, answer_choices(agent, feature.column, words).items())) or None
             gone = int(agent.coder.missing_code[feature.column])
