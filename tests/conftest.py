@@ -93,20 +93,21 @@ def short_lines() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def without_folds() -> SimpleNamespace:
     """Fits without a fold each, and what a classifier does with the rows that were left out."""
-    from seqclass.fitting._cross_fit import cross_fit, with_shares
-    from seqclass.fitting._fit import Folds, asking_without, fit_without, replan
+    from seqclass.fitting._cross_fit import cross_fit, found_on, with_shares
+    from seqclass.fitting._fit import asking_without, fit_without, replan
 
     def asking(clf: Any, X: Any, y: Any, fold: Any) -> Any:
         """Only asked for the next question."""
         first = asking_without(clf.settings(), X, y, fold, 0, None)
         settings = with_shares(clf.settings(), first)
         others = (asking_without(settings, X, y, fold, n, None) for n in range(1, fold.max() + 1))
-        return Folds(X, y, fold, [first, *others])
+        return SimpleNamespace(given=(X, y, fold), fits=[first, *others])
 
     def planned(folds: Any, clf: Any, calibrate: bool) -> Any:
         """The same, solved; each is calibrated by what the other folds ask for."""
-        settings, others = clf.settings().replace(calibrate=calibrate), folds.others if calibrate else None
-        return [replan(fit, settings, *folds.given, n, others and others[n]) for n, fit in enumerate(folds.fits)]
+        settings = clf.settings().replace(calibrate=calibrate)
+        folds.found = found_on("", folds.fits, *folds.given, None)[0] if calibrate else [None] * len(folds.fits)
+        return [replan(fit, settings, *folds.given, n, folds.found[n]) for n, fit in enumerate(folds.fits)]
 
     def acting(clf: Any, X: Any, y: Any, fold: Any) -> Any:
         fits = [fit_without(clf.settings(), X, y, fold, n) for n in range(fold.max() + 1)]

@@ -33,16 +33,16 @@ from seqclass.costs import Costs
 from seqclass.discretize import Discretizer
 from seqclass.fitting._cross_fit import (
     at_budgets,
-    by_others,
     collect_folds,
     complete_held_out,
     first_losses,
+    found_on,
     refit_calibrated,
     start_folds,
     with_shares,
     yardsticks,
 )
-from seqclass.fitting._fit import Folds, Found, calibrate, fit_rows, resolve_costs, with_marks
+from seqclass.fitting._fit import Found, fit_rows, resolve_costs, with_marks
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import check_row_weights, forgetting_weights, take_rows
@@ -351,8 +351,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
     error; what has a chance below 2% of that, as far as the first fold tells, is left there (with fewer than 300 rows
-    only what is not calibrated), and `choice_` says so. What is chosen is then calibrated as it would be alone, on five
-    folds of its own (ten or more if it asks in one order), and learns from all rows.
+    only what is not calibrated), and `choice_` says so. What is chosen learns from all rows, calibrated by what all
+    folds ask for.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
     other folds would choose, calibrated by these; the shares of numbers of components are those of the first fold.
@@ -496,7 +496,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
         bundles = Costs(bundles=Costs.from_value(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
-        contexts, exponents, at_once = worth_contexts(look, some, labels), None, None
+        contexts, found, at_once = worth_contexts(look, some, labels), dict[str, Found](), None
         ways = self._ways(len(rows), n, numbers, contexts)
         skipped: tuple[str, ...] = ()
         if _TREE in ways and max(category_counts(encoder).values(), default=0) > TUNING.max_tree_categories:
@@ -508,17 +508,13 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             means, last, seconds = self._try_at_budgets(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
-            tried, seconds, calibrated, left = self._try_ways(ways, some, labels, fold, some_weight)
+            tried, seconds, found, left = self._try_ways(ways, some, labels, fold, some_weight)
             if NOTHING in ways and (ruled or list(self.known)):  # it is by what is known, or after what has to be asked
                 at_once = replace(next(one for one in tried if one.name == NOTHING), name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             self.choice_ = replace(self.choice_, skipped=(*skipped, *left))
-            if (folds := calibrated.get(chosen := self.choice_.chosen)) is not None:
-                own = with_shares(self._settings_of_way(ways[chosen]), folds.fits[0])
-                with report_progress("calibration"):  # on more folds than quick's three, each of which knows more rows
-                    exponents = calibrate(own, some, labels, some_weight)
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
-        fit = fit_rows(self.settings(), X, y, sample_weight, found=exponents)
+        fit = fit_rows(self.settings(), X, y, sample_weight, found=found.get(self.choice_.chosen))
         self._take(fit)
         by_frequency, line = yardsticks(fit, some, labels, fold, some_weight)
         self.held_out_ = complete_held_out(held, fit.agent, (at_once or by_frequency, line), ("more rows",))
@@ -542,16 +538,16 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     def _try_ways(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
-    ) -> tuple[list[HeldOut], list[float], dict[str, Folds], tuple[str, ...]]:
-        """What ways do on held-out rows, and why some are left after the first fold; the standing one comes first."""
+    ) -> tuple[list[HeldOut], list[float], dict[str, Found], tuple[str, ...]]:
+        """What ways do on held-out rows, what these ask for, and why some are left after the first fold."""
         given, n_folds = (plain_data(X), plain_labels(y), fold), int(fold.max()) + 1
         names = sorted(ways, key=lambda name: name != INCUMBENT)
         steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(names, 1)}
         settings = {name: self._settings_of_way(way) for name, way in ways.items()}
-        tried, seconds, calibrated, left = dict[str, HeldOut](), dict[str, float](), dict[str, Folds](), list[str]()
+        tried, seconds, found, left = dict[str, HeldOut](), dict[str, float](), dict[str, Found](), list[str]()
         as_it_is: Any = {name: None if settings[name].calibrate else (False, None) for name in names}
         n_learn, some_weight = list(as_it_is.values()).count(None), None if weight is None else weight[fold == 0]
-        work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2 + 5 * settings[names[0]].calibrate)
+        work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2)
         losses = partial(first_losses, on_decisions=self.target_cost is not None)
         standing: tuple[Found | None, FloatArray] | None = None  # what it found without the first fold, and lost on it
         for some in work.together(names, n_folds):
@@ -578,8 +574,9 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             for at, fits in enumerate(own.values()):
                 fits += others[at * (n_folds - 1) : (at + 1) * (n_folds - 1)]
             again = [name for name in own if settings[name].calibrate]
-            calibrated |= {name: Folds(*given, [one.fit for one in own[name]], weight) for name in again}
-            asked = dict(zip(again, work.run(delayed(by_others)(steps[name], calibrated[name]) for name in again)))
+            jobs = (delayed(found_on)(steps[n], [one.fit for one in own[n]], *given, weight) for n in again)
+            asked = dict(zip(again, work.run(jobs)))
+            found |= {name: by_fold[-1] for name, (by_fold, _) in asked.items()}
             planned = work.run(
                 delayed(refit_calibrated)(steps[name], settings[name], own[name][n].fit, asked[name][0][n], *given, n)
                 for name in again
@@ -595,7 +592,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                 if standing is None:
                     standing = asked[name][0][0] if name in asked else None, losses(fits[0].fit, acted[0], y, fold)
         kept = [name for name in ways if name in tried]
-        return [tried[name] for name in kept], [seconds[name] for name in kept], calibrated, tuple(left)
+        return [tried[name] for name in kept], [seconds[name] for name in kept], found, tuple(left)
 
     def _budgets(self) -> list[int]:
         """The budgets, the least first; none where prices say when to stop."""

@@ -201,15 +201,17 @@ def test_saved_and_other_prior(tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("few_folds", "loose_mixtures")
-def test_what_adaptive_chose_is_calibrated_on_folds_of_its_own() -> None:
+def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on(without_folds: SimpleNamespace) -> None:
     X, y = copies(120, 11, 4)
     clf = seqclass.adaptive(0.01, effort="quick").fit(X, y)
     assert clf.choice_.chosen == "naive Bayes, one order"
     assert clf.calibration_.n_rows[0] == len(y)
     assert clf.calibration_.exponents[1:].max() < 0.5
     way = candidates(EFFORTS["quick"], 0, *X.shape)[clf.choice_.chosen]
-    alone = SequentialClassifier(**way).fit(X, y)
-    assert_array_equal(clf.calibration_.exponents, alone.calibration_.exponents)
+    alone = SequentialClassifier(**way)
+    folds = without_folds.asking(alone, X, y, assign_folds(y, 3, 0))
+    without_folds.planned(folds, alone, True)
+    assert_array_equal(clf.calibration_.exponents, folds.found[-1][0].exponents)
     again = clf.fit(X, y, held_out=0)
     assert not hasattr(again, "calibration_")
 
@@ -256,8 +258,9 @@ def test_rows_are_asked_once_for_all_that_listen(
     without_folds.planned(folds, clf, True)
     assert len(walks) == 3  # not two for each
     last = []
-    for number, (together, asked) in enumerate(folds.others):
-        ((alone, asked_alone),) = exponents_of([[part for k, part in enumerate(folds._parts) if k != number]], 1)
+    parts = [CalibrationFold.from_fold(fit.agent, *folds.given, n, None) for n, fit in enumerate(folds.fits)]
+    for number, (together, asked) in enumerate(folds.found):
+        ((alone, asked_alone),) = exponents_of([[part for k, part in enumerate(parts) if k != number]], 1)
         assert_array_equal(together.n_rows, alone.n_rows)
         assert_allclose(together.exponents, alone.exponents, rtol=1e-12)
         assert_allclose(together.loss, alone.loss, rtol=1e-12)

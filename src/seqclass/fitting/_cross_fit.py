@@ -22,7 +22,8 @@ from seqclass.agent.agent import Agent, acquire_rows, to_numbers
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import NaiveBayes
 from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
-from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fit_without, replan
+from seqclass.fitting._calibration import CalibrationFold, exponents_of
+from seqclass.fitting._fit import Fit, Found, asking_without, fit_without, replan
 from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import take_rows
@@ -97,12 +98,15 @@ def refit_calibrated(
     return acted, perf_counter() - started
 
 
-def by_others(step: str, folds: Folds) -> tuple[list[Found], float]:
-    """What all folds but one ask for, for each of them; beside it seconds."""
+def found_on(
+    step: str, fits: Sequence[Fit], X: Any, y: npt.NDArray[Any], fold: IntArray, weight: FloatArray | None
+) -> tuple[list[Found], float]:
+    """What all folds but one ask for, for each of them, and last what all do; beside it seconds."""
     started = perf_counter()
     with report_progress(step):
-        others = folds.others
-    return others, perf_counter() - started
+        parts = [CalibrationFold.from_fold(fit.agent, X, y, fold, n, weight) for n, fit in enumerate(fits)]
+        found = exponents_of([*(parts[:n] + parts[n + 1 :] for n in range(len(parts))), parts], 1)
+    return found, perf_counter() - started
 
 
 def at_budgets(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -401,28 +400,6 @@ def _settings_for_asking(settings: Settings) -> Settings:
         solver = RuleOnlySolver(solver)
     settings = settings.replace(calibrate=False)
     return settings if solver is settings.solver else settings.replace(solver=solver, target_cost=None)
-
-
-class Folds:
-    """Fits without a fold each, and what is asked for beside it."""
-
-    def __init__(
-        self, X: Any, y: npt.NDArray[Any], fold: IntArray, fits: Sequence[Fit], weight: FloatArray | None = None
-    ) -> None:
-        self.given, self.fits, self.weight = (X, y, fold), fits, weight
-
-    @cached_property
-    def _parts(self) -> list[CalibrationFold]:
-        return [
-            CalibrationFold.from_fold(fit.agent, *self.given, number, self.weight)
-            for number, fit in enumerate(self.fits)
-        ]
-
-    @cached_property
-    def others(self) -> list[Found]:
-        """What all folds but one ask for, for each of them."""
-        parts = self._parts
-        return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
 
 
 def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size: int = 0) -> Adaptive:
