@@ -262,7 +262,7 @@ def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, ze
     tree: Any = model._tree_or_error
     known = {model._nodes[k]: X[:, k] for k in range(X.shape[1])}
     home = sys.modules[type(tree).__module__]
-    with mock.patch.object(home, "TUNING", replace(home.TUNING, group_products=0, copies=0.0)):
+    with mock.patch.object(home, "TUNING", replace(home.TUNING, group_products=-(10**9))):
         total = tree.totals(known, len(X))
     alone = np.vstack([model.posterior(row[None]) for row in X])
     np.testing.assert_allclose((total / total.sum(axis=0)).T, alone, atol=1e-12)

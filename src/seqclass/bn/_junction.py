@@ -20,7 +20,6 @@ class JunctionTuning:
     chunk_bytes: int = 2**23  #: largest table of a chunk of rows: small enough to stay near the cache
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
     group_products: int = 15_000  #: products that a message of some rows costs, however few they are
-    copies: float = 2.0  #: products that go through a table which each row has for itself cost so many of others
     max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
 
 
@@ -90,26 +89,11 @@ class _Collected:
 
     def _map_messages(self, message: FloatArray, kept: tuple[int, ...]) -> FloatArray:
         """Sums where rows share the table: a matrix that is made once, times the messages of all rows."""
-        shared = self.clique.shared
-        both = tuple(i for i in shared if i in kept)
-        ours = tuple(i for i in kept if i not in both)
-        theirs = tuple(i for i in shared if i not in both)
+        scope, shared = self.clique.scope, self.clique.shared
         if kept not in self._maps:
-            rest = self.clique.axes((*kept, *theirs))
-            table = self.full[..., 0].sum(axis=rest) if rest else self.full[..., 0]
-            left = [i for i in self.clique.scope if i in kept or i in theirs]
-            self._maps[kept] = np.ascontiguousarray(
-                table.transpose(0, *(1 + left.index(i) for i in (*both, *ours, *theirs))).reshape(
-                    len(table), *(table.shape[1 + left.index(i)] for i in both), -1, _size(table, left, theirs)
-                )
-            )
-        by = message.transpose(0, *(1 + shared.index(i) for i in (*both, *theirs)), message.ndim - 1)
-        by = by.reshape(*by.shape[: 1 + len(both)], -1, message.shape[-1])
-        product = np.matmul(self._maps[kept], by)
-        sizes = [self.full.shape[1 + self.clique.scope.index(i)] for i in ours]
-        product = product.reshape(*product.shape[: 1 + len(both)], *sizes, product.shape[-1])
-        order = (*both, *ours)
-        return np.asarray(product.transpose(0, *(1 + order.index(i) for i in kept), product.ndim - 1))
+            self._maps[kept] = _as_matrix(self.full, scope, shared, kept)
+        sizes = [self.full.shape[1 + scope.index(j)] for j in kept]
+        return _map_rows(self._maps[kept], sizes, message, shared, kept)
 
 
 class _SharedStep(NamedTuple):
@@ -211,8 +195,7 @@ class JunctionTree:
         steps = self._shared_steps(known, n)
         cells = {number: self._cells(self.cliques[number], ()) * self.n_classes for number in steps}
         work = sum(
-            len(group) * (TUNING.copies * self._cells(self.cliques[number], fixed) * self.n_classes)
-            + TUNING.group_products
+            len(group) * self._cells(self.cliques[number], fixed) * self.n_classes + TUNING.group_products
             for number, step in steps.items()
             for fixed, _, group in step.groups
         )
@@ -275,17 +258,20 @@ class JunctionTree:
 
     def _message(self, number: int, states: Mapping[int, IntArray], own: Mapping[int, FloatArray]) -> FloatArray:
         """What a clique tells its parent where some variables have been seen, and some messages are rows' own."""
-        clique, parts = self.cliques[number], []
+        clique, told = self.cliques[number], _Messages(self.cliques[number])
+        table = _table_at(clique, list(states.items()))
         for child in clique.children:
             if (message := own.get(child, self._bare[child].up)) is None:
                 continue
-            message = _spread(message, self.cliques[child].shared, clique.scope)
-            for j in states.keys() & set(self.cliques[child].shared):
+            scope = self.cliques[child].shared
+            for j in states.keys() & set(scope):
                 place = states[j].reshape((1,) * (message.ndim - 1) + (-1,))
-                message = np.take_along_axis(message, place, axis=1 + clique.scope.index(j))
-            parts.append(message)
-        full = _product(_table_at(clique, list(states.items())), parts)
-        message = full.sum(axis=clique.axes(clique.shared))
+                message = np.take_along_axis(message, place, axis=1 + scope.index(j))
+            if message.shape[-1] == table.shape[-1] == 1:  # rows share both
+                table = table * _spread(message, scope, clique.scope)
+            else:
+                told.add(message, scope)
+        message = told.sums(table)
         return message if clique.parent < 0 else _scale(message)
 
     def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
@@ -411,16 +397,82 @@ def _table_at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
     return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), axes))
 
 
+class _Messages:
+    """The product of messages to a clique, and what it tells its parent by it.
+
+    Axes lie side by side, so that numpy goes through long stretches: it would stop after each few rows. What the parent
+    does not know comes last, as a product of matrices needs it.
+    """
+
+    def __init__(self, clique: _Clique) -> None:
+        self.clique, self.scope = clique, list[int]()
+        self.product: FloatArray | None = None
+
+    def add(self, message: FloatArray, scope: Sequence[int]) -> None:
+        """Take one more message, (classes or 1, ..., rows or 1)."""
+        if self.product is None:
+            self.product, self.scope = message, list(scope)
+            return
+        sizes = dict(zip([*self.scope, *scope], (*self.product.shape[1:-1], *message.shape[1:-1])))
+        both = [j for j in self.scope if j in scope]
+        first, second = ([j for j in some if j not in both] for some in (self.scope, scope))
+        (a, c), (b, d), (e, f) = (_parted(some, self.clique.shared) for some in (first, second, both))
+        ours, theirs = _laid(self.product, self.scope, a, e, c, f), _laid(message, scope, b, e, d, f)
+        product = ours[:, :, None, :, :, None] * theirs[:, None, :, :, None]
+        self.scope = [*a, *b, *e, *c, *d, *f]
+        self.product = product.reshape(len(product), *(sizes[j] for j in self.scope), product.shape[-1])
+
+    def sums(self, table: FloatArray) -> FloatArray:
+        """Sums of a table times the product over all that the parent does not know."""
+        kept, every = self.clique.shared, self.clique.scope
+        if self.product is None:
+            return np.asarray(table.sum(axis=self.clique.axes(kept)))
+        if table.shape[-1] == 1:
+            matrix = _as_matrix(table, every, self.scope, kept)
+            sizes = [table.shape[1 + every.index(j)] for j in kept]
+            return _map_rows(matrix, sizes, self.product, self.scope, kept)
+        axes = [[0, *(2 + every.index(j) for j in some), 1] for some in (every, self.scope, kept)]
+        operands: list[Any] = [table, axes[0], self.product, *axes[1:]]
+        return np.asarray(np.einsum(*operands))
+
+
+def _parted(some: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Variables that are kept, and others."""
+    return [j for j in some if j in kept], [j for j in some if j not in kept]
+
+
+def _as_matrix(table: FloatArray, every: Sequence[int], told: Sequence[int], kept: Sequence[int]) -> FloatArray:
+    """A table that rows share, to be multiplied by what each is told: what is kept by what is not, for all of both."""
+    both, theirs = _parted(told, kept)
+    ours, gone = _parted([j for j in every if j not in told], kept)
+    table = table.sum(axis=tuple(1 + every.index(j) for j in gone), keepdims=True)
+    return np.ascontiguousarray(_laid(table, every, both, ours, [*theirs, *gone])[..., 0])
+
+
+def _map_rows(
+    matrix: FloatArray, sizes: Sequence[int], message: FloatArray, told: Sequence[int], kept: Sequence[int]
+) -> FloatArray:
+    """What rows have of the variables that are kept, of so many states each, by what they are told."""
+    both, theirs = _parted(told, kept)
+    order = [*both, *(j for j in sorted(kept) if j not in both)]
+    product = np.matmul(matrix, _laid(message, told, both, theirs))
+    product = product.reshape(len(product), *(sizes[kept.index(j)] for j in order), product.shape[-1])
+    return np.asarray(product.transpose(0, *(1 + order.index(j) for j in kept), product.ndim - 1))
+
+
+def _laid(values: FloatArray, scope: Sequence[int], *lots: Sequence[int]) -> FloatArray:
+    """Values with the variables of each lot as one axis, between classes and rows."""
+    axes = [1 + scope.index(j) for lot in lots for j in lot]
+    sizes = [math.prod(values.shape[1 + scope.index(j)] for j in lot) for lot in lots]
+    return np.asarray(values.transpose(0, *axes, values.ndim - 1).reshape(len(values), *sizes, values.shape[-1]))
+
+
 def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
     """A table times some messages, with which the large table is gone through once."""
     result: Any = 1.0
     for part in sorted(parts, key=lambda part: part.size):
         result = result * part
     return np.asarray(table * result) if parts else table
-
-
-def _size(table: FloatArray, scope: list[int], some: tuple[int, ...]) -> int:
-    return math.prod(table.shape[1 + scope.index(i)] for i in some)
 
 
 def _scale(message: FloatArray) -> FloatArray:
