@@ -403,19 +403,22 @@ def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results:
     assert "bars their 95% intervals" in pictures
 
 
-def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(tmp_path: Path) -> None:
+def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acquisition_module, "LAYOUT", replace(LAYOUT, max_classes=3, max_features=4))
     rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(40), 4)
-    X = np.column_stack([y // 7, y % 7, *rng.integers(0, 2, (20, len(y)))]).astype(float)
-    many = Dataset("many", X, y, tuple(f"<class {i} of a very long name>" for i in range(40)))
-    everything = seqclass.SequentialClassifier(solver=FirstK(22, certificate_paths=0))
+    y = np.repeat(np.arange(6), 9)
+    X = np.column_stack([y // 3, y % 3, *rng.integers(0, 2, (4, len(y)))]).astype(float)
+    many = Dataset("many", X, y, tuple(f"<class {i} of a very long name>" for i in range(6)))
+    everything = seqclass.SequentialClassifier(solver=FirstK(6, certificate_paths=0))
     results = Experiment([many], {"first": everything}, cv=2).run(tmp_path / "many.run")
     assert (results.to_frame()["error"] == "").all()
     text = written(results, tmp_path)
-    assert "the first 30 of 40 classes" in text
+    assert "the first 3 of 6 classes" in text
     page = Page(text)
     assert any("\N{HORIZONTAL ELLIPSIS}" in label and label.startswith("<class") for label in page.inside("text"))
-    assert "the first 20 of 22 features" in text
+    assert "the first 4 of 6 features" in text
     results = Experiment(["iris"], ["etana"], prices=[0.1, 10.0], cv=2).run(tmp_path / "dear.run")
     dear = Page(written(results, tmp_path, price=10.0))
     assert any(text.endswith("0.00 features on average") for text in dear.inside("summary"))
