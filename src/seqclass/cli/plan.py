@@ -89,25 +89,23 @@ def _command(
         raise InputError("--page and --max-exposure exclude each other: what is drawn by lot no page tells.")
     if bank:
         model, more, read = _read_bank(file, targets, cuts, levels, areas, drop, rules, skip_logic)
-        names = _item_names(model)
-        given = read_prices(costs, price, names, model.classes_, [], known)
-        prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
+        names, left_out = _item_names(model), []
     elif tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
         if wrong := [option for option, value in not_for.items() if value]:
             raise InputError(f"{wrong[0]} is for networks: {file} is a table of tests, with their prices.")
         table = _read_tests(file, decision_costs, prior=prior, price=price, **non_default_options(**own))
         model, prices, target = DiscreteNetwork(table.network(), TARGET).fit(), table.costs, TARGET
+        names = model.questions_
     else:
         if prior is not None:
             raise InputError("--prior is for a table of tests: a network has its own.")
         model = _read_network(file, targets, questions, hidden)
-        target = model.target
-        left_out = [name for name in model.network_.names if name not in model.questions_]
-        given = read_prices(costs, price, model.questions_, model.classes_, left_out, known)
-        given |= read_decision_costs(decision_costs, model.classes_)
-        prices = Costs(**given, **non_default_options(**own))
-    names = names if bank else model.questions_
+        target, names = model.target, model.questions_
+        left_out = [name for name in model.network_.names if name not in names]
+    if not tests:
+        given = read_prices(costs, price, names, model.classes_, left_out, known)
+        prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
     with as_input_errors():
         columns_of(known, len(names), names, "--known")
     settings: dict[str, Any] = {

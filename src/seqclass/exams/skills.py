@@ -250,14 +250,8 @@ class SkillProfile(Tested):
         n_skills = q.shape[1]
         most = TUNING.max_skills if self.target is not None else TUNING.max_profile_skills
         if n_skills > most:
-            raise ValueError(
-                f"q_matrix has {n_skills} skills, and {most} are the most: "
-                + (
-                    f"name the one that matters, target=, of up to {TUNING.max_skills}."
-                    if self.target is None
-                    else "drop some."
-                )
-            )
+            less = "drop some" if self.target is not None else f"name one that matters, target=, of {TUNING.max_skills}"
+            raise ValueError(f"q_matrix has {n_skills} skills, and {most} are the most: {less}.")
         for axis, what, does in ((1, "item", "needs no skill"), (0, "skill", "is needed by no item")):
             none = np.flatnonzero(q.sum(axis=axis) == 0)
             if none.size:

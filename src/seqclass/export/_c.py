@@ -223,10 +223,8 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
         *(_network(data, more) if held["network"] else _states(rows, starts, more)),
-        *_columns(
-            "policy", parts.policies, [("int", name) for name in ("type", "stages", "a", "b")] + [("double", "x")]
-        ),
-        *_columns("rule", parts.rules, [("int", name) for name in ("type", "per_price", "a", "b")]),
+        *_columns("policy", parts.policies, type="int", stages="int", a="int", b="int", x="double"),
+        *_columns("rule", parts.rules, type="int", per_price="int", a="int", b="int"),
         _table("int", "values_rule", [rule for rule, _, _ in parts.values]),
         _table("int", "values_stages", [stages for _, stages, _ in parts.values]),
         _table("int", "values_start", _starts([of for _, _, of in parts.values])),
@@ -282,6 +280,7 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
         messages.append(math.prod(sizes[v] for v in shared))
     tables = [_flat(clique["table"]) for clique in cliques]
     asked = len(data["questions"])
+    at_home = [v if v < asked and home[v] == k else -1 for k, one in enumerate(cliques) for v in one["variables"]]
     more |= {
         "CLIQUES": len(cliques),
         "CELLS": sum(cells),
@@ -293,11 +292,7 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
     return [
         _table("int", "clique_start", _starts(up)),
         _table("int", "clique_sizes", [sizes[v] for clique in cliques for v in clique["variables"]]),
-        _table(
-            "int",
-            "clique_home",
-            [v if v < asked and home[v] == k else -1 for k, clique in enumerate(cliques) for v in clique["variables"]],
-        ),
+        _table("int", "clique_home", at_home),
         _table("int", "clique_parent", [clique["parent"] for clique in cliques]),
         _table("int", "clique_up", _flat(up)),
         _table("int", "clique_down", _flat(down)),
@@ -424,11 +419,10 @@ def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int
     ]
 
 
-def _columns(name: str, rows: Sequence[tuple[Any, ...]], columns: list[tuple[str, str]]) -> list[str]:
+def _columns(name: str, rows: Sequence[tuple[Any, ...]], **columns: str) -> list[str]:
     """A table for each column; a type is named as the source defines it."""
-    prefix = f"SEQ_{name.upper()}_"
-    tables = []
-    for (kind, column), cells in zip(columns, zip(*rows)):
+    prefix, tables = f"SEQ_{name.upper()}_", []
+    for (column, kind), cells in zip(columns.items(), zip(*rows)):
         told = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
         tables.append(_table(kind, f"{name}_{column}", told))
     return tables

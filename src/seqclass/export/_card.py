@@ -137,11 +137,9 @@ def _held_out(held_out: HeldOut | None, unit: str) -> list[str]:
 
 def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: str) -> str:
     calibration = agent_of(clf).calibration
-    told = (
-        "Its answers are trusted as the model has them."
-        if calibration is None
-        else f"{_plain(repr(calibration)[1:-1])}."
-    )
+    told = "Its answers are trusted as the model has them."
+    if calibration is not None:
+        told = f"{_plain(repr(calibration)[1:-1])}."
     if held_out is None:
         return told
     lower, upper = held_out.cost_interval
