@@ -160,8 +160,11 @@ def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: in
     """The largest exposure that a plan reaches."""
     most_asked = policy.simulate_shares(n_persons, np.random.default_rng([seed, n_persons])).max()
     told = f"Of {n_persons} further persons the most exposed item was asked of {most_asked:.1%}"
-    if most_asked <= most + 2 * (most * (1 - most) / n_persons) ** 0.5:
+    chance = 2 * (most * (1 - most) / n_persons) ** 0.5
+    if most_asked <= most:
         return f"{told}, where {most:.1%} are allowed."
+    if most_asked <= most + chance:
+        return f"{told}; {most:.1%} are allowed, and chance alone makes up to {chance:.1%} of difference."
     return f"{told}, above the {most:.1%} allowed: areas that need more take it. Allow more, or ask for less."
 
 
