@@ -319,11 +319,11 @@ def test_what_is_known_of_tables_is_kept_and_right():
         )
         ours, theirs = (part.class_costs(states, costs.T)[:, at] for part, at in kept_or_new)
         assert_allclose(ours, theirs, rtol=1e-12)
-        kept.append(len(problem.structure.latent._kept))
+        kept.append(len(problem.structure.latent._table_cache))
     assert kept == [1, 1, 1, 2, 2, 2, 2]
     for first in range(1, 8):  # what is kept does not grow without end
         problem.structure.costs_after(np.array([first]), info)
-        assert sum(part.size for part in problem.structure.latent._kept) <= 2 * tables.size
+        assert sum(part.size for part in problem.structure.latent._table_cache) <= 2 * tables.size
     few = known(select_questions(problem, np.array([0, 2, 4, 6])))
     expected = plain_costs(states, tables[[2, 4, 6]], costs.T[:, classes])
     assert_allclose(few.problem.structure.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)

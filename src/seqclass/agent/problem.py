@@ -144,7 +144,7 @@ class ModelProblem(AcquisitionProblem):
         memory = self._contexts.memory
         if stage + 1 >= len(memory):
             return longer[..., :0]
-        return np.asarray(longer[..., self._contexts.kept(stage)])
+        return np.asarray(longer[..., self._contexts.next_positions(stage)])
 
     @property
     def structure(self) -> ModelStructure:

@@ -47,12 +47,12 @@ class HeldPolicy(BorrowedPolicy):
             may &= belief.account.waits | panels.any(axis=1)
         return np.where(may, question, DECIDE)  # what it has planned may be beyond the other problem's budget
 
-    def _own(self, belief: BeliefState) -> BeliefState:
+    def _translate(self, belief: BeliefState) -> BeliefState:
         before, after = self.policy.problem.prior, self.problem.prior
         if np.array_equal(before, after):
             own = copy.copy(belief)
             own.problem = self.policy.problem
-            own._kept = {}
+            own._cache = {}
         else:  # in each class the answers are as likely as they are there: it asks by what it would believe there
             weight = belief.probabilities * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
             total = weight.sum(axis=1, keepdims=True)

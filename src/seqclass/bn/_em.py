@@ -96,24 +96,24 @@ class Design:
         column[self.missing, -1] = np.arange(len(self.feature), self.n_columns)
         n_ones = codes.nnz if sparse.issparse(codes) else np.count_nonzero(codes)
         self._codes: Any = None
-        self._kept: Any = None
+        self._matrix: Any = None
         if sparse.issparse(codes) or n_ones <= TUNING.max_sparse_density * self.n_rows * self.n_columns:
-            self._kept = _ones(sparse.csr_array(codes), column, self.n_columns)
-            self._transposed = self._kept.T.tocsr()
+            self._matrix = _ones(sparse.csr_array(codes), column, self.n_columns)
+            self._transposed = self._matrix.T.tocsr()
         else:
             self._codes = np.asfortranarray(codes)
             if 8 * self.n_rows * self.n_columns <= TUNING.max_kept_bytes:
-                self._kept = self._dense(slice(None))
+                self._matrix = self._dense(slice(None))
 
     def parts(self, width: int) -> Iterator[tuple[slice, Any]]:
         """Slices of rows and their ones, a part at a time: ``width`` numbers of each row are computed meanwhile."""
-        if self._kept is None:
+        if self._matrix is None:
             for rows in chunks(self.n_rows, 8.0 * (self.n_columns + 3 * width)):
                 yield rows, self._dense(rows)
             return
         for rows in chunks(self.n_rows, 8.0 * 3 * width):
             whole = rows.stop - rows.start == self.n_rows
-            yield rows, self._kept if whole else self._kept[rows]
+            yield rows, self._matrix if whole else self._matrix[rows]
 
     def times(self, table: FloatArray) -> FloatArray:
         """Sum of the rows of a table where there are ones, (n_rows, m); ``table`` has a row a column."""
@@ -147,7 +147,7 @@ class Design:
 
     def transpose(self, ones: Any) -> Any:
         """Turn what `parts` gave, by column; of a sparse matrix that takes time and is kept."""
-        return self._transposed if ones is self._kept and sparse.issparse(ones) else ones.T
+        return self._transposed if ones is self._matrix and sparse.issparse(ones) else ones.T
 
     def _dense(self, rows: slice) -> FloatArray:
         codes = self._codes[rows]

@@ -135,8 +135,8 @@ class JunctionTree:
         self._bare: list[_Collected] = []
         for number, clique in enumerate(self.cliques):
             self._bare.append(_Collected(clique, self._times(number, clique.table, [], self._bare)))
-        self._kept: dict[Any, _Collected] = {}
-        self._kept_bytes = 0
+        self._cache: dict[Any, _Collected] = {}
+        self._cache_bytes = 0
         self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
 
     def tables(self, first: Sequence[int]) -> list[tuple[tuple[int, ...], int, FloatArray]]:
@@ -288,8 +288,8 @@ class JunctionTree:
             clique = self.cliques[number]
             key = (number, *((j, same.get(j, -1)) for j in behind[number]))
             alike = all(j in same for j in behind[number])
-            if alike and key in self._kept:
-                collected[number] = self._kept[key]
+            if alike and key in self._cache:
+                collected[number] = self._cache[key]
                 continue
             table = _table_at(
                 clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed]
@@ -301,10 +301,10 @@ class JunctionTree:
         return collected
 
     def _keep(self, key: Any, messages: _Collected) -> None:
-        self._kept_bytes += messages.nbytes
-        if self._kept_bytes > TUNING.max_message_bytes:
-            self._kept, self._kept_bytes = {}, messages.nbytes
-        self._kept[key] = messages
+        self._cache_bytes += messages.nbytes
+        if self._cache_bytes > TUNING.max_message_bytes:
+            self._cache, self._cache_bytes = {}, messages.nbytes
+        self._cache[key] = messages
 
     def _times(
         self, number: int, table: FloatArray, here: list[tuple[int, IntArray]], collected: list[_Collected]

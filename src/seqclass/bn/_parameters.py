@@ -77,7 +77,7 @@ def check_classes(classes: npt.ArrayLike) -> npt.NDArray[Any]:
     return labels
 
 
-def set_given(
+def set_fitted_attributes(
     model: Any,
     classes: npt.NDArray[Any],
     class_prior: npt.ArrayLike,

@@ -372,11 +372,13 @@ class StageContexts:
         strides_of, numbers = self._lookups[stage]
         return np.asarray(numbers[_keys(values, strides_of)])
 
-    def kept(self, stage: int) -> IntArray:
+    def next_positions(self, stage: int) -> IntArray:
         """Where the next stage's `memory` is among that of a stage and its own feature, which comes last."""
-        if stage not in self._kept:
-            self._kept[stage] = _positions(self.memory[stage + 1], np.append(self.memory[stage], self.order[stage]))
-        return self._kept[stage]
+        if stage not in self._next_positions:
+            self._next_positions[stage] = _positions(
+                self.memory[stage + 1], np.append(self.memory[stage], self.order[stage])
+            )
+        return self._next_positions[stage]
 
     def places(self, stage: int) -> IntArray:
         """Where the `features` of a stage are among its `memory`."""
@@ -385,7 +387,7 @@ class StageContexts:
         return self._places[stage]
 
     @cached_property
-    def _kept(self) -> dict[int, IntArray]:
+    def _next_positions(self) -> dict[int, IntArray]:
         return {}
 
     @cached_property

@@ -40,7 +40,7 @@ from seqclass.bn._em import (
     side_by_side,
     state_likelihoods,
 )
-from seqclass.bn._parameters import check_classes, check_tables, set_given
+from seqclass.bn._parameters import check_classes, check_tables, set_fitted_attributes
 from seqclass.bn._structure import sample_cases
 from seqclass.bn._tables import log_joint, smooth, state_posterior, temper
 from seqclass.bn.base import CodedChunks, HiddenTables, ObservationModel
@@ -259,7 +259,7 @@ class Mixture(LatentStateModel):
         model = cls()
         labels = check_classes(classes)
         states, share, likelihoods, n_outcomes = check_tables(hidden_class, weights, tables, len(labels))
-        set_given(model, labels, class_prior, n_outcomes, state_names, feature_names)
+        set_fitted_attributes(model, labels, class_prior, n_outcomes, state_names, feature_names)
         model._set_states(states, share, likelihoods)
         model._as_given()
         return model

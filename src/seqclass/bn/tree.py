@@ -34,7 +34,7 @@ from seqclass.bn._parameters import (
     check_feature_names,
     check_state_names,
     edge_information,
-    set_given,
+    set_fitted_attributes,
 )
 from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, sample_cases
 from seqclass.bn._tables import log_table, temper_family
@@ -356,7 +356,7 @@ class TreeNetwork(ObservationModel):
         labels = check_classes(classes)
         model.parents_, model.cpds_ = check_cpds(parents, cpds, len(labels))
         n_outcomes = np.array([len(cpd) for cpd in model.cpds_], dtype=np.intp)
-        set_given(model, labels, class_prior, n_outcomes, state_names, feature_names)
+        set_fitted_attributes(model, labels, class_prior, n_outcomes, state_names, feature_names)
         model.is_forest_ = all(len(p) < 2 for p in model.parents_)
         model.pair_counts_, model.unit_ = None, 1.0
         model.conditioning_ = "full" if conditioning == "auto" else conditioning

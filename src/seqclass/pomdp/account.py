@@ -10,7 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.costs import Visits, first_of_groups
-from seqclass.pomdp.kept import kept
+from seqclass.pomdp.cached import cached
 from seqclass.pomdp.ties import less
 
 __all__ = ["Account"]
@@ -96,7 +96,7 @@ class PricedProblem(Protocol):
 class PricedBelief(Protocol):
     """What an account asks of the belief that it is part of: see `BeliefState`."""
 
-    _kept: dict[str, Any]
+    _cache: dict[str, Any]
 
     @property
     def account(self) -> Account: ...
@@ -217,7 +217,7 @@ def was_ordered(belief: PricedBelief) -> BoolArray:
     return np.asarray(ordered[asked_at(belief)])
 
 
-@kept
+@cached
 def price_levels(belief: PricedBelief) -> FloatArray | None:
     """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN where others are."""
     levels: FloatArray | None = belief.problem.rules and belief.problem.rules.price_levels(belief)

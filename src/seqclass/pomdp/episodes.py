@@ -261,12 +261,12 @@ class Episodes(Readable):
         columns: dict[str, Any] = {"case": case, "step": step}
         for k, name in enumerate(names.classes):
             columns[f"P({name})"] = beliefs[leaf, step, k]
-        columns["question"] = _named(names.questions, question)
+        columns["question"] = _name_numbers(names.questions, question)
         columns["observation"] = np.array(shown, dtype=object)[inverse.reshape(-1)]
         columns["paid"] = spent[leaf, step + ~last]
-        columns["decision"] = _named(names.decisions, np.where(last, self.decision[case], -1))
+        columns["decision"] = _name_numbers(names.decisions, np.where(last, self.decision[case], -1))
         if self.true_class is not None:
-            columns["true_class"] = _named(names.classes, self.true_class[case])
+            columns["true_class"] = _name_numbers(names.classes, self.true_class[case])
         return columns
 
     def replay(self, case: int) -> Iterator[Step]:
@@ -298,7 +298,7 @@ class Episodes(Readable):
         return _steps(self.policy, first, ask, RecordedObservations(outcomes, self.charge_missing))
 
 
-def _named(names: list[str], number: IntArray) -> npt.NDArray[Any]:
+def _name_numbers(names: list[str], number: IntArray) -> npt.NDArray[Any]:
     """Names by number, None for -1."""
     return np.array([*names, None], dtype=object)[number]
 

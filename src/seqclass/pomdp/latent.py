@@ -277,7 +277,7 @@ class Hidden:
     def __init__(self, classes: IntArray, likelihoods: FloatArray, n_outcomes: IntArray) -> None:
         self.classes, self._likelihoods, self._n_outcomes = classes, likelihoods, n_outcomes
         self.members: list[IntArray] = [np.flatnonzero(classes == c) for c in range(int(classes.max()) + 1)]
-        self._kept: list[StateTables] = []
+        self._table_cache: list[StateTables] = []
         self._in_kind: dict[Any, list[list[npt.NDArray[np.floating]]]] = {}
 
     def probability(self, info: Known) -> FloatArray:
@@ -317,14 +317,14 @@ class Hidden:
         >>> first is second, some
         (True, array([2, 0]))
         """
-        for tables in self._kept:
+        for tables in self._table_cache:
             places = tables.places(questions)
             if places is not None:
                 return tables, places
         tables = StateTables(questions, self.likelihoods_of(questions), self.members)
-        kept = sum(other.size for other in self._kept) + tables.size
+        size = sum(other.size for other in self._table_cache) + tables.size
         # what is kept of a problem's tables takes at most so many times their own memory
-        self._kept = [tables] if kept > 2 * self._likelihoods.size else [tables, *self._kept]
+        self._table_cache = [tables] if size > 2 * self._likelihoods.size else [tables, *self._table_cache]
         return tables, np.arange(len(questions))
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
-from seqclass.pomdp.kept import kept
+from seqclass.pomdp.cached import cached
 from seqclass.pomdp.problem import (
     CLOSED,
     OPEN,
@@ -57,7 +57,7 @@ def unasked_questions(belief: BeliefState) -> BoolArray:
     return np.asarray(belief.observed == OPEN)
 
 
-@kept
+@cached
 def context_of(belief: BeliefState) -> IntArray | None:
     """Context number of each row; None where the problem has no tables."""
     tables = belief.problem.structure.tables
@@ -96,23 +96,23 @@ def finishing_cost(belief: BeliefState) -> FloatArray:
     return np.where(must_continue(belief), rules.upper_bound(belief) + decide, decide)
 
 
-@kept
+@cached
 def stopping_threshold(belief: BeliefState) -> FloatArray:
     """What going on must stay below, (n,): the cost of stopping, less a tie."""
     return belief.stopping_cost * (1 - TIE)
 
 
-@kept
-def available_to_some(belief: BeliefState) -> IntArray:
+@cached
+def available_questions(belief: BeliefState) -> IntArray:
     """Questions that any row may ask now."""
     return belief.available.any(axis=0).nonzero()[0]
 
 
-@kept
+@cached
 def one_step_costs(belief: BeliefState) -> FloatArray:
     """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
     costs = np.full((len(belief), belief.problem.n_questions), np.inf)
-    asked = available_to_some(belief)
+    asked = available_questions(belief)
     if asked.size:
         after = belief.problem.structure.costs_after(asked, belief)
         paid = belief.prices[:, asked] + after
@@ -146,7 +146,7 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float | None 
     return least if np.ndim(multiplier) else least[:, 0]
 
 
-@kept
+@cached
 def least_cost_of_going_on(belief: BeliefState) -> FloatArray:
     """What `cost_lower_bound` gives, (n,)."""
     return cost_lower_bound(belief)

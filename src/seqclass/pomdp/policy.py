@@ -18,7 +18,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_kind, check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
-from seqclass.pomdp.kept import without
+from seqclass.pomdp.cached import without
 from seqclass.pomdp.one_step import (
     as_belief,
     least_cost_of_going_on,
@@ -425,10 +425,10 @@ class LookaheadPolicy(Policy):
         """Price of the next question plus the expected value after it, (n,); inf at the horizon."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), np.inf)
-        known: tuple[Policy, FloatArray] | None = belief._kept.get("continuation_cost")
+        known: tuple[Policy, FloatArray] | None = belief._cache.get("continuation_cost")
         if known is None or known[0] is not self:  # a live case asks for it after `action` did
             cost = np.asarray(price_of_question(belief) + row_sums(self.values.successor_values(belief)))
-            belief._kept["continuation_cost"] = known = (self, cost)
+            belief._cache["continuation_cost"] = known = (self, cost)
         return known[1]
 
 
@@ -530,7 +530,7 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
 
 
 class BorrowedPolicy(Policy, stored=False):
-    """A policy that asks another one, where that is of another problem as it would be there (`_own`)."""
+    """A policy that asks another one, where that is of another problem as it would be there (`_translate`)."""
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
         super().__init__(problem, policy.n_stages, policy.info)
@@ -540,7 +540,7 @@ class BorrowedPolicy(Policy, stored=False):
     def _knows_any_belief(self) -> bool:
         return self.policy._knows_any_belief
 
-    def _own(self, belief: BeliefState) -> BeliefState:
+    def _translate(self, belief: BeliefState) -> BeliefState:
         """What is known as the policy's own problem has it."""
         return belief
 
@@ -557,17 +557,17 @@ class BorrowedPolicy(Policy, stored=False):
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
-        return self.policy.next_question(self._own(belief))
+        return self.policy.next_question(self._translate(belief))
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._own(belief), least)
+        return self.policy.panels(self._translate(belief), least)
 
     def _is_terminal(self, belief: BeliefState) -> BoolArray:
-        return self.policy._is_terminal(self._own(belief))
+        return self.policy._is_terminal(self._translate(belief))
 
     def _action(self, belief: BeliefState) -> IntArray:
-        return self.policy.action(self._own(belief))
+        return self.policy.action(self._translate(belief))
 
 
 class RepricedPolicy(BorrowedPolicy):
@@ -592,16 +592,16 @@ class RepricedPolicy(BorrowedPolicy):
         Prices count `multiplier` times and decisions as they are, so that ``belief.stopping_cost`` less this is what
         the policy expects to save by going on: it goes on where that is positive.
         """
-        return self.policy.continuation_cost(self._own(belief))
+        return self.policy.continuation_cost(self._translate(belief))
 
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
-        return self.policy._cost_without(self._own(belief), questions)
+        return self.policy._cost_without(self._translate(belief), questions)
 
-    def _own(self, belief: BeliefState) -> BeliefState:
+    def _translate(self, belief: BeliefState) -> BeliefState:
         own = copy.copy(belief)  # and with it what was computed of it, none of which depends on prices
         own.problem = self.policy.problem
         if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
             own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
         own.account = own.account.scale(self.multiplier)
-        own._kept = without(belief._kept, "one_step_costs", "continuation_cost", "least_cost_of_going_on")
+        own._cache = without(belief._cache, "one_step_costs", "continuation_cost", "least_cost_of_going_on")
         return own

@@ -20,8 +20,8 @@ from seqclass._utils.validation import check_costs, check_distribution, check_in
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.cached import cached, without
 from seqclass.pomdp.constraints import Constraints, ConstraintStatus
-from seqclass.pomdp.kept import kept, without
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -319,7 +319,7 @@ class BeliefState(Readable):
         self.observed = observed
         self.component = component
         self._question: int | IntArray | None = None
-        self._kept: dict[str, Any] = {}
+        self._cache: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -498,12 +498,12 @@ class BeliefState(Readable):
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"a belief has no {', '.join(sorted(unknown))} to replace.")
         other = object.__new__(type(self))
-        kept = {name: value for name, value in vars(self).items() if name not in self._worked_out}
-        other.__dict__.update(kept, _kept={}, **changes)
+        rest = {name: value for name, value in vars(self).items() if name not in self._cached_names}
+        other.__dict__.update(rest, _cache={}, **changes)
         return other
 
     #: What is worked out of its other attributes when it is asked for.
-    _worked_out = frozenset({"available", "likelihood", "joint", "outcome_probabilities"})
+    _cached_names = frozenset({"available", "likelihood", "joint", "outcome_probabilities"})
 
     @cached_property
     def available(self) -> BoolArray:
@@ -683,7 +683,7 @@ def has_requirements(problem: AcquisitionProblem) -> bool:
     return problem.rules is not None and problem.rules.has_requirements
 
 
-@kept
+@cached
 def constraint_status(belief: BeliefState) -> ConstraintStatus:
     """How each row stands to the rules of the problem, which has some."""
     assert belief.problem.rules is not None  # of other problems nobody asks
@@ -697,7 +697,7 @@ def must_continue(belief: BeliefState) -> BoolArray:
     return np.asarray(constraint_status(belief).must_continue & belief.available.any(axis=1))
 
 
-@kept
+@cached
 def deciding_cost(belief: BeliefState) -> FloatArray:
     """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
     return np.asarray(belief.problem.stopping_cost(belief.probabilities))
@@ -712,7 +712,7 @@ def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
     other = object.__new__(type(belief))
     of_question = ("likelihood", "joint", "outcome_probabilities")
     other.__dict__.update({name: value for name, value in vars(belief).items() if name not in of_question})
-    other._kept = without(belief._kept, "continuation_cost")
+    other._cache = without(belief._cache, "continuation_cost")
     other._question = question
     return other
 

@@ -602,7 +602,7 @@ class _FeasibilityTracker:
             # area by area as many as all sets with those before it can find: these numbers are a polymatroid
             for number in sorted(range(len(sets)), key=lambda number: int(sets[number][-1])):
                 others, last = sets[number][:-1], sets[number][-1]
-                most = self._found[:, number] - self.need[:, others].sum(axis=1)
+                most = self._supply[:, number] - self.need[:, others].sum(axis=1)
                 self.need[:, last] = np.minimum(self.need[:, last], most)
         first = self.rules.first
         rest = np.setdiff1d(np.flatnonzero(self.rules.compelled), first)
@@ -636,7 +636,7 @@ class _FeasibilityTracker:
         return np.asarray(self.must.sum(axis=1) + self.need.sum(axis=1))
 
     @cached_property
-    def _found(self) -> FloatArray:
+    def _supply(self) -> FloatArray:
         """How many questions each set of areas can find, enemies counted once, (n, n_sets)."""
         rules = self.rules
         result: FloatArray = np.zeros((len(self.asked), len(rules._sets)))
@@ -650,7 +650,7 @@ class _FeasibilityTracker:
     @property
     def slack(self) -> FloatArray:
         """By how many more than needed each set of areas can find, (n, n_sets): Hall's theorem says all have enough."""
-        slack: FloatArray = self._found.copy()
+        slack: FloatArray = self._supply.copy()
         for number, some in enumerate(self.rules._sets):
             slack[:, number] -= self.need[:, some].sum(axis=1)
         return slack

@@ -493,8 +493,8 @@ class RoughSetStream(FeatureStream):
         self._held = Dependency(codes, len(self.classes_), rule, max_bytes, self.published)
         self._dependency, self._width = 0.0, 1
         #: Numbers of the features kept, and the dependency on each alone.
-        self._kept: list[int] = []
-        self._own_kept: list[float] = []
+        self._selected: list[int] = []
+        self._dependencies: list[float] = []
 
     def _absorb(self, X: Any) -> None:
         for start, columns in _scale_columns(X):
@@ -504,7 +504,7 @@ class RoughSetStream(FeatureStream):
             for at in range(0, len(known), step):
                 some = known[at : at + step]
                 self._decide(columns[:, some], first + some)
-        self.selected_ = np.array(self._kept, dtype=np.intp)
+        self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _decide(self, X: FloatArray, numbers: IntArray) -> None:
         """Take some columns in order; those in a row that change nothing are looked at together."""
@@ -514,7 +514,7 @@ class RoughSetStream(FeatureStream):
             if not some.size:
                 break
             # beside nothing, a dependency above 0 is enough
-            least = self._least_dependency() if self._kept else 2 * TOLERANCE
+            least = self._least_dependency() if self._selected else 2 * TOLERANCE
             dependency = self._held.with_column(X[:, some], floor=least)
             changes = np.flatnonzero(dependency >= least)
             if not changes.size:
@@ -531,16 +531,16 @@ class RoughSetStream(FeatureStream):
             self._dependency = dependency
         else:
             generator = np.random.default_rng([self._seed, number])
-            gone, _ = self._prune(column, dependency, generator.permutation(len(self._kept)))
+            gone, _ = self._prune(column, dependency, generator.permutation(len(self._selected)))
         if gone is None and not self.published:
             return
         if gone:
             self._held.drop(gone)
-            self._kept = [k for j, k in enumerate(self._kept) if j not in gone]
-            self._own_kept = [d for j, d in enumerate(self._own_kept) if j not in gone]
+            self._selected = [k for j, k in enumerate(self._selected) if j not in gone]
+            self._dependencies = [d for j, d in enumerate(self._dependencies) if j not in gone]
         self._held.add(column)
-        self._kept.append(number)
-        self._own_kept.append(own)
+        self._selected.append(number)
+        self._dependencies.append(own)
         if gone is not None:
             self._follow()
 

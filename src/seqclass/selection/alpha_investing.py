@@ -107,13 +107,13 @@ class AlphaInvesting(FeatureStream):
         self._basis = np.full((n, 1), 1 / np.sqrt(n))
         self._residual = target / np.sqrt((target**2).sum())
         self._p_values: list[FloatArray] = []
-        self._kept: list[int] = []
+        self._selected: list[int] = []
 
     def _absorb(self, X: Any) -> None:
         for start in range(0, X.shape[1], _COLUMNS):
             block = X[:, start : start + _COLUMNS]
             self._test_block(moderate(block.astype(np.float64)), self.n_seen_ + start)
-        self.selected_ = np.array(self._kept, dtype=np.intp)
+        self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _test_block(self, X: Any, first: int) -> None:
         m = X.shape[1]
@@ -135,7 +135,7 @@ class AlphaInvesting(FeatureStream):
             start += n_tested
             if chosen.size:
                 self.wealth_ += self.wealth_gain
-                self._kept.append(first + start - 1)
+                self._selected.append(first + start - 1)
                 direction = self._add(X[:, start - 1])
                 new[start:] -= np.asarray(X[:, start:].T @ direction) ** 2
         self._p_values.append(result)

@@ -80,7 +80,7 @@ class OFSA3M(RoughSetStream):
     @property
     def _bound(self) -> float:
         """What a feature's own dependency must exceed."""
-        return self._dependency / max(len(self._kept), 1) + TOLERANCE
+        return self._dependency / max(len(self._selected), 1) + TOLERANCE
 
     def _single_dependency(self, X: FloatArray) -> FloatArray:
         # nothing hangs on how far above the bound it is

@@ -100,4 +100,4 @@ class OFSDensity(RoughSetStream):
         return gone, dependency
 
     def _follow(self) -> None:
-        self._mean = float(np.mean(self._own_kept))
+        self._mean = float(np.mean(self._dependencies))

@@ -359,14 +359,14 @@ class OSFS(FeatureStream):
             values = self._class_values(codes) if self.class_coding == "codes" else None
             self._test = PartialCorrelationTest(alpha, codes, values, len(self.classes_))
         self._scores: list[FloatArray] = []
-        self._kept: list[int] = []
+        self._selected: list[int] = []
 
     def _absorb(self, X: Any) -> None:
         for start, stop in blocks(X):
             columns, relevance, relevant = self._test.prepare(X[:, start:stop], self.n_seen_ + start)
             self._scores.append(relevance)
             self._decide(columns, np.flatnonzero(relevant), self.n_seen_ + start)
-        self.selected_ = np.array(self._kept, dtype=np.intp)
+        self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _decide(self, columns: Columns, relevant: IntArray, first: int) -> None:
         """Take the relevant ones of some columns, in order; those in a row that change nothing go together."""
@@ -377,21 +377,21 @@ class OSFS(FeatureStream):
             if len(some) > 1:
                 passed = self._test.count_passing(columns.take(some), self.max_condition, self._replaces)
                 at += passed
-            kept = list(self._kept)
+            kept = list(self._selected)
             if passed < len(some):
                 self._test.add(columns.take([relevant[at]]))
-                self._kept.append(first + int(relevant[at]))
+                self._selected.append(first + int(relevant[at]))
                 self._prune()
                 at += 1
             # columns behind one that changes something are tested again, so look no further than they came this time
-            width = min(2 * width, TUNING.max_batch) if self._kept == kept else max(1, passed)
+            width = min(2 * width, TUNING.max_batch) if self._selected == kept else max(1, passed)
 
     def _prune(self) -> None:
         """Drop what the new feature, the last one, makes redundant, or itself."""
         member = 0
-        while member < len(self._kept):
+        while member < len(self._selected):
             # sets without the new feature were tested when the last of them came
-            new = len(self._kept) - 1
+            new = len(self._selected) - 1
             if self._test.is_separated(member, self.max_condition, through=new if member < new else None):
                 self._drop(member)
             else:
@@ -399,7 +399,7 @@ class OSFS(FeatureStream):
 
     def _drop(self, member: int) -> None:
         self._test.drop(member)
-        del self._kept[member]
+        del self._selected[member]
 
 
 class FastOSFS(OSFS):
@@ -443,13 +443,13 @@ class FastOSFS(OSFS):
     _replaces = False
 
     def _prune(self) -> None:
-        new = len(self._kept) - 1
+        new = len(self._selected) - 1
         if self._test.is_separated(new, self.max_condition):
             self._drop(new)
             return
         member = 0
-        while member < len(self._kept) - 1:
-            if self._test.is_separated(member, self.max_condition, through=len(self._kept) - 1):
+        while member < len(self._selected) - 1:
+            if self._test.is_separated(member, self.max_condition, through=len(self._selected) - 1):
                 self._drop(member)
             else:
                 member += 1

@@ -152,16 +152,16 @@ class ServedModel:
         panel = list(session.next_panel) if budget is None else self._at_budget(session, budget)
         sets = session.differential if budget is None else None
         told: dict[str, Any] = {"model": self.name, "digest": self.digest, "decide": not panel}
-        told["questions"] = [self._shown(session, question) for question in panel]
+        told["questions"] = [self._question_data(session, question) for question in panel]
         told["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
         told["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
         told |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}
         return told | {"prediction_set": None if sets is None else list(map(str, sets))}
 
-    def _shown(self, session: Session, question: Question | Feature) -> dict[str, Any]:
+    def _question_data(self, session: Session, question: Question | Feature) -> dict[str, Any]:
         told = {field.name: getattr(question, field.name) for field in fields(question)}
         if parts := told.get("features"):
-            told["features"] = [self._shown(session, feature) for feature in parts]
+            told["features"] = [self._question_data(session, feature) for feature in parts]
             return told
         return told | {"range": session.training_range(question.name)}
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.one_step import available_to_some, candidate_questions, one_step_costs, row_parts, unit
+from seqclass.pomdp.one_step import available_questions, candidate_questions, one_step_costs, row_parts, unit
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
@@ -122,7 +122,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         """
         problem = belief.problem
         result = np.full((len(belief), problem.n_questions), -np.inf)
-        questions = available_to_some(belief)
+        questions = available_questions(belief)
         if questions.size:
             score = self._gains(belief, questions)
             if self.per_price:

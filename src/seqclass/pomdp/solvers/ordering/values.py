@@ -220,11 +220,11 @@ class RulePolicy(Policy):
     def _of_parts(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Question and cost of going on of some rows, a part at a time."""
         if len(rows) == len(belief) == 1:  # a live case asks for both, and what one finds serves the other
-            known: Any = belief._kept.get("continuation_cost")
+            known: Any = belief._cache.get("continuation_cost")
             if known is None or known[0] is not self:
                 following = NextQuestion(self.values.rule, belief)
                 known = self, following.question, self.values.going_on(following)
-                belief._kept["continuation_cost"] = known
+                belief._cache["continuation_cost"] = known
             return known[1], known[2]
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
         for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, SCORE_BYTES):

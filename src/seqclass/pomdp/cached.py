@@ -1,4 +1,4 @@
-"""What is worked out of a belief once, and kept with it until another takes its place."""
+"""What is worked out of a belief once, and stays with it until another takes its place."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Protocol, TypeVar
 __all__: list[str] = []
 
 
-class _Keeps(Protocol):
-    _kept: dict[str, Any]
+class _HasCache(Protocol):
+    _cache: dict[str, Any]
 
 
-B = TypeVar("B", bound=_Keeps)
+B = TypeVar("B", bound=_HasCache)
 T = TypeVar("T")
 
 
-def kept(function: Callable[[B], T]) -> Callable[[B], T]:
+def cached(function: Callable[[B], T]) -> Callable[[B], T]:
     """Have a function of a belief work out its answer once for each."""
     name = function.__name__
 
     @wraps(function)
     def look_up(belief: B) -> T:
-        known: dict[str, T] = belief._kept
+        known: dict[str, T] = belief._cache
         if name not in known:
             known[name] = function(belief)
         return known[name]
@@ -31,6 +31,6 @@ def kept(function: Callable[[B], T]) -> Callable[[B], T]:
     return look_up
 
 
-def without(known: dict[str, Any], *names: str) -> dict[str, Any]:
-    """What is kept, but for some of it."""
-    return {name: value for name, value in known.items() if name not in names}
+def without(cache: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A cache without some entries."""
+    return {name: value for name, value in cache.items() if name not in names}
