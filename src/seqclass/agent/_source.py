@@ -49,8 +49,8 @@ class ObservationCache:
 
     def read(self, feature: Any) -> tuple[list[int], list[Any]]:
         """Rows and values of what was told of a feature."""
-        told = {} if self.kept is None else self.kept.get(feature, {})
-        return list(told), list(told.values())
+        by_row = {} if self.kept is None else self.kept.get(feature, {})
+        return list(by_row), list(by_row.values())
 
     def write(self, feature: Any, rows: list[int], values: list[Any]) -> None:
         """Keep what was told."""
@@ -58,7 +58,7 @@ class ObservationCache:
             self.kept.setdefault(feature, {}).update(zip(rows, values))
 
 
-class ToldInFile:
+class ObservationFile:
     """Answers in a SQLite file, a record a call: all that it told is there, or nothing."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, features: str) -> None:
@@ -72,18 +72,18 @@ class ToldInFile:
         rows: list[int] = []
         values: list[Any] = []
         for call in self._connection.execute(query, (feature,)):
-            cases, told = map(json.loads, call)
-            if not (isinstance(cases, list) and isinstance(told, list) and len(cases) == len(told)):
-                raise ValueError(f"rows {short_repr(cases)} and answers {short_repr(told)} are not as many of each.")
+            cases, answers = map(json.loads, call)
+            if not (isinstance(cases, list) and isinstance(answers, list) and len(cases) == len(answers)):
+                raise ValueError(f"rows {short_repr(cases)} and answers {short_repr(answers)} are not as many of each.")
             rows += cases
-            values += told
+            values += answers
         return rows, values
 
     def write(self, feature: Any, rows: list[int], values: list[Any]) -> None:
         """Keep what was told."""
-        told = (self._features, feature, json.dumps(rows), json.dumps(values, default=_simple))
+        record = (self._features, feature, json.dumps(rows), json.dumps(values, default=_simple))
         with self._connection:
-            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", told)
+            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", record)
 
 
 def _simple(value: Any) -> Any:
@@ -195,13 +195,13 @@ class Source:
     @contextmanager
     def _open_cache(self) -> Iterator[None]:
         if self.kept is None or isinstance(self.kept, MutableMapping):
-            self._told: ObservationCache | ToldInFile = ObservationCache(self.kept)
+            self._observations: ObservationCache | ObservationFile = ObservationCache(self.kept)
             yield
             return
         path, names = Path(self.kept), self.agent.feature_names
         with database(path, "answers of a source", _NUMBER, _VERSION, _TABLES) as connection:
-            told_about = json.dumps(self.agent.n_features if names is None else sorted(map(str, names)))
-            self._told = ToldInFile(path, connection, hashlib.sha256(told_about.encode()).hexdigest())
+            feature_names = json.dumps(self.agent.n_features if names is None else sorted(map(str, names)))
+            self._observations = ObservationFile(path, connection, hashlib.sha256(feature_names.encode()).hexdigest())
             yield
 
     async def _acquire_part(self, part: slice, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
@@ -226,10 +226,10 @@ class Source:
         if feature not in self._codes:
             codes = np.full(self.n, OPEN, dtype=np.int32)
             try:
-                cases, told = self._told.read(self._name(feature))
+                cases, answers = self._observations.read(self._name(feature))
                 _check_rows(cases)
                 there = np.array([row < self.n for row in cases], dtype=bool)
-                codes[[row for row in cases if row < self.n]] = self._to_outcomes(feature, told)[there]
+                codes[[row for row in cases if row < self.n]] = self._to_outcomes(feature, answers)[there]
             except sqlite3.Error:
                 raise
             except Exception as error:  # the ways in which JSON and values of other kinds fail have no end
@@ -264,10 +264,10 @@ class Source:
                 self._codes[feature][rows] = -1
             return
         names = [self._name(feature) for feature in features]
-        told = [_values(one, rows.size, name) for one, name in zip(_columns(given, question, names), names)]
-        outcomes = [self._to_outcomes(feature, values) for feature, values in zip(features, told)]
-        for feature, name, values, outcome in zip(features, names, told, outcomes):  # once all are known to be right
-            self._told.write(name, rows.tolist(), values)
+        answers = [_values(one, rows.size, name) for one, name in zip(_columns(given, question, names), names)]
+        outcomes = [self._to_outcomes(feature, values) for feature, values in zip(features, answers)]
+        for feature, name, values, outcome in zip(features, names, answers, outcomes):  # once all are known to be right
+            self._observations.write(name, rows.tolist(), values)
             self._codes[feature][rows] = outcome
 
     async def _call_provider(self, rows: IntArray, question: Any) -> Any:

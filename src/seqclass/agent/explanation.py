@@ -366,12 +366,12 @@ class Explanation(Readable):
         words = Labels.from_value(labels).separate_kinds(names)
         asked, likeness, order = self.not_asked, self.likeness, words.class_order(self.classes)
         if likeness is not None:
-            told = [
+            traits = [
                 replace(t, name=words.in_line(t.name), label=words.answers(t.name).get(t.label, t.label))
                 for t in likeness.component.traits
             ]
             label = words.class_text(likeness.component.label) if words.classes else likeness.component.label
-            likeness = replace(likeness, component=replace(likeness.component, label=label, traits=tuple(told)))
+            likeness = replace(likeness, component=replace(likeness.component, label=label, traits=tuple(traits)))
         explanation = replace(
             self,
             prior=_in_order(self.prior, order),
@@ -400,9 +400,9 @@ class Explanation(Readable):
     def _table(self) -> Any:
         import pandas as pd
 
-        told = [field.name for field in fields(ExplanationStep) if field.name not in ("before", "after")]
-        rows = [[*(getattr(step, name) for name in told), *(float(p) for p in step.after)] for step in self.steps]
-        return pd.DataFrame(rows, columns=[*told, *(f"P({label})" for label in self.classes)])
+        columns = [field.name for field in fields(ExplanationStep) if field.name not in ("before", "after")]
+        rows = [[*(getattr(step, name) for name in columns), *(float(p) for p in step.after)] for step in self.steps]
+        return pd.DataFrame(rows, columns=[*columns, *(f"P({label})" for label in self.classes)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain lists, dicts, numbers and texts; `from_dict` reads it.
@@ -413,8 +413,8 @@ class Explanation(Readable):
             Its keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
         """
         content = asdict(self)
-        for step, told in zip(self.steps, content["steps"]):
-            told["missing"] = step.missing
+        for step, record in zip(self.steps, content["steps"]):
+            record["missing"] = step.missing
         content["n_features"] = self.n_features
         return dict(_to_builtin(content))
 
@@ -440,8 +440,8 @@ class Explanation(Readable):
         --------
         >>> from seqclass import etana
         >>> clf = etana().fit([[0.0], [0.1], [0.9], [1.0]] * 10, ["a", "a", "b", "b"] * 10)
-        >>> [told] = clf.explain([0.2])
-        >>> str(Explanation.from_dict(json.loads(told.to_json()))) == str(told)
+        >>> [explanation] = clf.explain([0.2])
+        >>> str(Explanation.from_dict(json.loads(explanation.to_json()))) == str(explanation)
         True
         """
         try:
@@ -522,9 +522,9 @@ def _step_in_words(step: ExplanationStep, words: Labels, order: Sequence[int]) -
 def _known_lines(known: Mapping[str, Any]) -> list[str]:
     """What was known at the start, in a line; none where nothing was."""
     most = 8
-    told = [answer_text(name, value_text(value)) for name, value in islice(known.items(), most)]
+    answers = [answer_text(name, value_text(value)) for name, value in islice(known.items(), most)]
     more = f" and {len(known) - most} more" if len(known) > most else ""
-    return [f"Known: {', '.join(told)}{more}"] if told else []
+    return [f"Known: {', '.join(answers)}{more}"] if answers else []
 
 
 def saving_text(step: ExplanationStep, price: float, unit: str, by: str = "this feature") -> str:
@@ -536,14 +536,14 @@ def saving_text(step: ExplanationStep, price: float, unit: str, by: str = "this 
 
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
-        told = f"{answer_text(step.name, 'missing', ' is ')}, so the belief stays as it is"
+        line = f"{answer_text(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
         shown = str(step.label) if step.value is None else value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
-        told = f"{answer_text(step.name, shown + within)}: {belief_text(classes, step.after)}"
+        line = f"{answer_text(step.name, shown + within)}: {belief_text(classes, step.after)}"
     saving = saving_text(step, step.price, unit) if step.visit is None else ""
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
-    return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
+    return [f"{number}. {line}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
 
 
 def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:

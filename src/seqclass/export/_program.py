@@ -24,7 +24,6 @@ from seqclass.pomdp import (
     OrderingRule,
     Policy,
     StoppingValue,
-    TableProblem,
     ValueFunction,
 )
 from seqclass.pomdp._simplex import SimplexGrid
@@ -170,7 +169,7 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
                 "in one order for everybody it cannot say what a bundle of features tells of hidden states"
             )
         same = own.model is model and np.array_equal(own.features, whole.features[:n])
-    elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
+    elif _latent_tables(own) is not None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
         same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
