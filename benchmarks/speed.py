@@ -9,8 +9,8 @@ played from the first question to the decision; a row is one answer. Histories o
 one of which none is, a *known* one was met just before. ``session()`` is that of the second case, as a service has it,
 with what is known at the start. ``--page`` writes what is printed as Markdown. Peers are scikit-learn's naive Bayes on
 outcomes that are there already, bare numpy (Bayes' rule of one answer), ``import sklearn.base``, and, where it is
-installed, pyAgrum's lazy propagation of a single query beside ours of a row in a batch: the target's posterior given
-five answers at random. Networks are those that pgmpy comes with. DDXPlus is that of `interviews.py`.
+installed, pyAgrum's lazy propagation of a single query: the target's posterior given five answers at random, of which
+ours alone is the median of 20 new ones. Networks are those that pgmpy comes with. DDXPlus is that of `interviews.py`.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ TASKS = (
     "an answer of a new case",
     "an answer of a known case",
 )
+QUERIES = ("a query alone", f"a query of a batch of {N_ROWS}")
 SHOW = "show, 1000 x 30"
 PREDICT = "predict of ten rows, 1000 x 30"
 
@@ -160,7 +161,7 @@ def import_sklearn() -> float:
 
 
 def pyagrum_query(file: Path, target: str, model: Any) -> dict[str, Callable[[], float]]:
-    """A single query of pyAgrum's, the least of 20; nothing where it is not installed."""
+    """A single query of pyAgrum's, the median of 20; nothing where it is not installed or cannot read the file."""
     name = next((name for name in ("pyagrum", "pyAgrum") if importlib.util.find_spec(name)), None)
     if name is None:
         return {}
@@ -170,7 +171,10 @@ def pyagrum_query(file: Path, target: str, model: Any) -> dict[str, Callable[[],
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "network.bif"
         plain.write_bytes(gzip.decompress(file.read_bytes()))
-        network = gum.loadBN(str(plain))
+        try:
+            network = gum.loadBN(str(plain))
+        except gum.GumException:  # as of a state with a slash in its name
+            return {}
     told = [{model.questions_[k]: str(model.outcomes_[k][row[k]]) for k in np.flatnonzero(row >= 0)} for row in codes]
 
     def query(evidence: dict[str, str]) -> float:
@@ -228,33 +232,35 @@ def measure(table: Table, given: Any) -> None:
 
         peers = pyagrum_query(file, NETWORKS[name], DiscreteNetwork.from_file(file, [NETWORKS[name]]))
         if not peers:
-            left_out(f"{name} beside pyAgrum", "it is not installed")
-        for n, what in ((1, "alone"), (N_ROWS, f"a row in a batch of {N_ROWS}")):
-            table.add(f"query of {name}, {what}", "network", str(file), NETWORKS[name], n, peers=peers)
+            left_out(f"{name} beside pyAgrum", "it is not installed, or cannot read the file")
+        for n, what in zip((1, N_ROWS), QUERIES):
+            table.add(f"{what}, {name}", "network", str(file), NETWORKS[name], n, peers=peers)
 
 
 def page(rows: list[Row]) -> str:
-    """Tables in Markdown, of cases and of all else: milliseconds, in brackets those before, and the quickest peer's."""
-    found: dict[bool, dict[str, dict[str, str]]] = {True: {}, False: {}}
+    """Tables in Markdown, of cases, queries and all else: milliseconds, in brackets those before; the quickest peer."""
+    kinds = {TASKS: "case", QUERIES: "network", ("",): "what"}
+    found: dict[tuple[str, ...], dict[str, dict[str, str]]] = {columns: {} for columns in kinds}
     peers: dict[str, tuple[float, str]] = {}
     for row in rows:
-        task = next((task for task in TASKS if row.name.startswith(f"{task}, ")), "")
+        task = next((task for task in (*TASKS, *QUERIES) if row.name.startswith(f"{task}, ")), "")
         name = row.name.removeprefix(f"{task}, ")
-        cells = found[bool(task)].setdefault(name, {})
+        columns = next(columns for columns in kinds if task in columns)
+        cells = found[columns].setdefault(name, {})
         cells.setdefault(task, f"{1e3 * row.ours_s:.3g}")
         if row.peer_s is None:
             continue
         if row.peer == "ours before":
             cells[task] += f" ({1e3 * row.peer_s:.3g})"
-        elif task in ("", TASKS[0]):
+        elif task == columns[0]:
             peers[name] = min(peers.get(name, (np.inf, "")), (row.peer_s, f"{row.peer} {1e3 * row.peer_s:.3g}"))
     tables = []
-    for of_cases, columns in ((True, TASKS), (False, ("",))):
-        if not found[of_cases]:
+    for columns, kind in kinds.items():
+        if not found[columns]:
             continue
-        lines = [["case" if of_cases else "what", *(column or "ms" for column in columns), "peer of the first figure"]]
+        lines = [[kind, *(column or "ms" for column in columns), "peer of the first figure"]]
         lines += [["---"] * len(lines[0])]
-        for name, cells in found[of_cases].items():
+        for name, cells in found[columns].items():
             lines.append([name, *(cells.get(column, "") for column in columns), peers.get(name, (0.0, ""))[1]])
         tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(tables) + "\n"

@@ -67,6 +67,11 @@ def test_what_repeats_is_left_to_an_order_made_on_rows(tmp_path: Path) -> None:
     again = load(tmp_path / "model.seq")
     assert again.ordering_ == clf.ordering_
     assert (again.predict(X) == clf.predict(X)).all()
+    damaged = again.policy_.values.rule  # type: ignore[attr-defined]
+    damaged.order = [*damaged.order[:-1], 999]
+    again.save(tmp_path / "damaged.seq")
+    with pytest.raises(ValueError, match="order must hold numbers of questions"):
+        load(tmp_path / "damaged.seq")
 
     rare = clf.with_prior([0.2, 0.8])
     assert rare.ordering_ == clf.ordering_
