@@ -148,6 +148,9 @@ class JunctionTree:
 
     def parts(self, known: Mapping[int, IntArray], n: int) -> Iterable[slice]:
         """Slices of the rows that are worth computing together: those that have seen the same, if there are enough."""
+        if n == 1:
+            yield slice(0, 1)
+            return
         seen = np.zeros((n, 0), dtype=bool)
         if known:
             seen = np.stack([codes >= 0 for codes in known.values()], axis=1)
@@ -469,10 +472,12 @@ def _laid(values: FloatArray, scope: Sequence[int], *lots: Sequence[int]) -> Flo
 
 def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
     """A table times some messages, with which the large table is gone through once."""
-    result: Any = 1.0
-    for part in sorted(parts, key=lambda part: part.size):
+    if not parts:
+        return table
+    result, *others = sorted(parts, key=lambda part: part.size)
+    for part in others:
         result = result * part
-    return np.asarray(table * result) if parts else table
+    return np.asarray(table * result)
 
 
 def _scale(message: FloatArray) -> FloatArray:
