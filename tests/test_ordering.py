@@ -203,7 +203,7 @@ def test_a_given_order_is_kept_and_checked():
     assert GivenOrder(order[:-1]).next(belief).tolist() == [-1, -1]
     for wrong in ([0, 0], [99], [-1]):
         with pytest.raises(ValueError, match="order must hold numbers of questions"):
-            GivenOrder(wrong).next(problem.initial_belief())
+            GivenOrder(wrong).check(problem)
 
 
 @pytest.mark.parametrize("seed", range(9))

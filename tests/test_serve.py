@@ -683,3 +683,7 @@ def test_the_command_line_says_what_is_wrong(paths: dict[str, Path], tmp_path: P
         assert result.exit_code == 2, result.output
         assert says in result.output
         assert "Traceback" not in result.output
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = CliRunner().invoke(main, ["serve", model, "--port", str(taken.getsockname()[1])])
+    assert (result.exit_code, "Serving" in result.output) == (2, False)
+    assert "cannot be listened on: Address already in use" in result.output

@@ -69,6 +69,10 @@ def test_a_column_that_nobody_asks_for_may_stay_away(
     assert f"which row {int(np.argmin(enough)) + 1} needs" in refuses("predict", model, "all.csv")
     patients[["id"]].to_csv("none.csv", index=False)
     assert f"none.csv lacks the column {first!r}" in refuses("predict", model, "none.csv")
+    extra = {f"further {i}": 0 for i in range(9)}
+    patients.drop(columns=first).assign(**extra).to_csv("without.csv", index=False)
+    said = refuses("predict", model, "without.csv")
+    assert f" and {len(patients.columns) - 1 + len(extra) - 6} more." in said, said
     patients.rename(columns={first: f" {first}".upper()}).to_csv("slip.csv", index=False, quoting=csv.QUOTE_ALL)
     for command in (["predict"], ["explain", "--row", 1]):
         said = refuses(command[0], model, "slip.csv", *command[1:])

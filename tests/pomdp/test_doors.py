@@ -143,7 +143,7 @@ def test_what_is_owed_counts_at_the_prices_of_a_policy() -> None:
         return start.asking(0).update(np.array([0]))
 
     policy = RepricedPolicy(Lookahead(certificate_paths=0).solve(twice), dear, 2.0)
-    own, wanted = policy._own(ordered(dear)).account, ordered(twice).account
+    own, wanted = policy._translate(ordered(dear)).account, ordered(twice).account
     np.testing.assert_allclose(own.owed, wanted.owed)
     np.testing.assert_allclose(own.spent, wanted.spent)
     assert (wanted.owed > 0).all()

@@ -62,7 +62,9 @@ def read_cases(
         wanted = [name for name in needed if name in set(frame.columns)]
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
-    return InputRows(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept, [*names, *wanted])
+    return InputRows(
+        frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept, [*dict.fromkeys([*names, *wanted])]
+    )
 
 
 def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -> InputRows:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import pkgutil
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -40,6 +42,10 @@ def _command(
             app = create_app(paths, labels=words, token=token, key=None if key is None else key.encode(), page=page)
     except ImportError as error:
         raise InputError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.") from error
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise InputError(f"--host, --port: {host}:{port} cannot be listened on: {error.strerror or error}.") from error
     if token is None and host not in ("127.0.0.1", "::1", "localhost"):
         click.echo("Warning: whoever reaches this port may ask; --token-file lets only those who have it.", err=True)
     handler = logging.StreamHandler(sys.stderr)
@@ -47,7 +53,9 @@ def _command(
     logging.getLogger("seqclass").setLevel(logging.INFO)
     click.echo(f"Serving {', '.join(paths)} at http://{host}:{port}; Ctrl-C ends it.")
     # more connections than that wait, so that slow ones do not take up all memory
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, limit_concurrency=1000)
+    settings = uvicorn.Config(app, log_level="warning", access_log=False, limit_concurrency=1000)
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(settings).run(sockets=[listening])
 
 
 def _split_name(given: str) -> tuple[str, Path]:
