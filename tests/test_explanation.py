@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import Costs, SequentialClassifier, etana
-from seqclass.agent.explanation import Explanation, Word, mark_words
+from seqclass.agent.explanation import Explanation, ExplanationStep, Word, mark_words
 from seqclass.agent.session import Session
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold
 
@@ -395,3 +395,19 @@ def test_a_decision_that_is_not_the_likeliest_class_says_why() -> None:
     assert "against 66 EUR" in str(Explanation.from_dict(json.loads(told.to_json())))
     likeliest = Explanation(("well", "ill"), (0.9, 0.1), (0.7, 0.3), (), None, "well", {**costs, "well": 9.0}, 0.0)
     assert "likeliest" not in str(likeliest)
+
+
+@pytest.mark.parametrize(
+    ("added", "told"),
+    [
+        (0.2, "and nothing"),
+        (0.05, "0.0500 less"),
+        (1e-7, "and as much"),
+        (-1e-7, "and as much"),
+        (-0.05, "0.0500 more"),
+    ],
+)
+def test_what_a_question_adds_is_said_with_its_sign(added: float, told: str) -> None:
+    step = ExplanationStep("age", 0, 47.0, 2, "old", 0.01, 0.01, 0.2, (0.5, 0.5), (0.9, 0.1), added_saving=added)
+    text = str(Explanation((0, 1), (0.5, 0.5), (0.9, 0.1), (step,), None, 0, {0: 0.1, 1: 0.9}, 0.01))
+    assert f"expected to save 0.2000 more than it costs, {told} without this feature" in text

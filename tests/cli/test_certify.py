@@ -35,7 +35,7 @@ CERTIFY = ("--target", "the label", "--alpha", "0.4", "--delta", "0.2")
 
 def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, run: Any) -> None:
     written = run("certify", model, table, *CERTIFY, "-o", "certified.seq").stdout
-    assert written.endswith("seqclass predict certified.seq NEW.csv, or seqclass ask certified.seq\n")
+    assert written.endswith("seqclass ask certified.seq, or seqclass predict certified.seq NEW.csv\n")
     assert run("export", "certified.seq", "-o", "page.html", "--currency", "EUR").exit_code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "with 80% confidence at most 40% of its decisions are wrong" in page

@@ -433,7 +433,7 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     how = ["--target", "the label", "--drop", "id", "--method", "etana", "--held-out", "0", "-o", "gaps.seq"]
     fitted = run("fit", "gaps.csv", *how, "--missing", "informative")
     assert fitted.exit_code == 0
-    assert fitted.stdout.endswith("seqclass predict gaps.seq NEW.csv, or seqclass ask gaps.seq\n")
+    assert fitted.stdout.endswith("seqclass ask gaps.seq, or seqclass predict gaps.seq NEW.csv\n")
     clf = seqclass.load("gaps.seq")
     assert clf.missing == "informative"
     told = json.loads(run("show", "gaps.seq", "--json").stdout)

@@ -313,3 +313,10 @@ def test_a_solver_enumerates_no_longer_than_its_paths_take(monkeypatch, n_paths,
     policy = Perseus(certificate_paths=0).solve(problem)
     assert FirstK(certificate_paths=n_paths).certify(policy).info.gap == pytest.approx(0, abs=1e-9)
     assert given == [most]
+
+
+def test_what_others_save_is_said_as_a_share_of_what_is_certified() -> None:
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.1], [0.1, 0.9]]]), prices=0.01)
+    found = certify(problem, lambda belief: np.zeros(len(belief), bool))
+    assert (found.upper, found.lower, found.gap) == pytest.approx((0.5, 0.11, 0.39 / 0.5))
+    assert str(found).endswith("less than 0.11: another one saves at most 78.0% of that (certain)")

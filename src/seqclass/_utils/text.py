@@ -95,8 +95,9 @@ def plan_saving_text(saving: float, added: float, price: float, unit: str = "", 
     told = saving_text(saving, price, unit)
     if math.isnan(added) or not saving > -_NEAR:
         return f"going on is {told}" if told else ""
-    share, whole = money(added, unit, 4), money(max(saving, 0.0), unit, 4)
-    less = "and as much" if added <= _NEAR else "and nothing" if share == whole else f"{share} less"
+    share, whole = money(abs(added), unit, 4), money(max(saving, 0.0), unit, 4)
+    less = f"{share} {'less' if added > 0 else 'more'}" if share != money(0.0, unit, 4) else "and as much"
+    less = "and nothing" if share == whole and added > 0 else less
     return f"going on is {told}, {less} without {by}"
 
 

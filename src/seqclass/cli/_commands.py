@@ -546,11 +546,7 @@ def export() -> None:
 
 @click.command()
 @click.argument("models", metavar="[NAME=]MODEL...", nargs=-1, required=True)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    help="Address to listen on; 0.0.0.0 for all: then give a --token-file, or everybody may ask.",
-)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all, best with a --token-file.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, help="Port to listen on.")
 @click.option("--page/--no-page", default=True, help="Whether / is the page to work through cases with.")
 @click.option("--token-file", type=File(), help="File with the token that clients must send as bearer token.")

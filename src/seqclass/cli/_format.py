@@ -53,7 +53,7 @@ def next_text(model: str) -> str:
     told = {key: ",".join(value) if isinstance(value, list) else value for key, value in given.items()}
     form = "".join(f" --{key.replace('_', '-')} {shlex.quote(text)}" for key, text in told.items())
     file = f"NEW.csv{form}"
-    return f"Wrote {model}.\nNext: seqclass show {model}, seqclass predict {model} {file}, or seqclass ask {model}"
+    return f"Wrote {model}.\nNext: seqclass show {model}, seqclass ask {model}, or seqclass predict {model} {file}"
 
 
 def echo_json(content: Any) -> None:

@@ -17,9 +17,10 @@ from seqclass.pomdp.alpha import AlphaVectors
 class AlphaVectorsDisplay(Display):
     """Alpha vectors of a stage, each the cost of a plan by class, and where each is the lowest.
 
-    For two classes vectors are lines over P(second class), of which the lower envelope is the value; the area below has
-    the colour of what the lowest vector does first. For three the regions of a triangle have that colour, in shades
-    where several vectors do the same. Make one with `from_policy`, or by `AlphaVectors.plot`.
+    For two classes vectors are lines over P(second class), of which the lower envelope is the value before the policy
+    looks one question ahead; the area below has the colour of what the lowest vector does first. For three the regions
+    of a triangle have that colour, in shades where several vectors do the same. Make one with `from_policy`, or by
+    `AlphaVectors.plot`.
 
     Parameters
     ----------
@@ -139,6 +140,6 @@ class AlphaVectorsDisplay(Display):
             lines = [[(0.0, first), (1.0, second)] for first, second in self.vectors[some].tolist()]
             if lines:
                 ax.add_collection(LineCollection(lines, colors=paint, linewidths=0.7, label=label))
-        ax.plot(p, self.cost, color="black", linewidth=2, label="their lower envelope, the value")
+        ax.plot(p, self.cost, color="black", linewidth=2, label="their lower envelope")
         ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.4 * float(self.cost.max()) or 1.0))
         ax.set(xlabel=f"P({shorten(self.classes[1], 30)} | what was seen)", ylabel="expected cost from here on")

@@ -81,8 +81,8 @@ def summary_section(summary: Any, price_name: str = "price") -> Markup:
         "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
         "what an instance costs, prices and decisions together, where a wrong decision costs 1 unless a data set says "
         "what decisions cost; features and paid are those acquired and what they cost. Expected is the cost that the "
-        "method's own model expects of its policy, and gap how far at most that is above the best policy that asks in "
-        "its order; of a method that may ask anything next, above the best one over all orders. Models and scopes "
+        "method's own model expects of its policy, and gap which share of that the best policy that asks in its order "
+        "saves at most; of a method that may ask anything next, the best one over all orders. Models and scopes "
         "differ, so by neither may methods be ranked."
     )
     note += " Under a hard budget so many questions are asked of each instance." if limits else ""

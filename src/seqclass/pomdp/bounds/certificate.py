@@ -446,7 +446,7 @@ class Certificate(Readable):
     >>> certificate.method
     'exact'
     >>> print(certificate)
-    costs at most 0.25, and no policy in this order less than 0.25: at most 0.0% above the best in this order (certain)
+    costs at most 0.25, and no policy in this order less than 0.25: another one saves at most 0.0% of that (certain)
     """
 
     _costs = ("upper", "lower", "upper_mean", "lower_mean")
@@ -467,8 +467,8 @@ class Certificate(Readable):
         among = SCOPES[self.scope]
         sure = "certain" if self.confidence == 1 else f"{self.confidence:.3g} confidence"
         return (
-            f"costs at most {self.upper:.4g}, and no policy {among} less than {self.lower:.4g}: at most {self.gap:.1%} "
-            f"above the best {among} ({sure})"
+            f"costs at most {self.upper:.4g}, and no policy {among} less than {self.lower:.4g}: another one saves at "
+            f"most {self.gap:.1%} of that ({sure})"
         )
 
 
