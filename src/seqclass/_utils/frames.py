@@ -367,7 +367,7 @@ class FrameEncoder:
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:
-            raise _unknown(name, [value], self.categories_[name])
+            raise _unknown(name, [value], self.categories_[name], "")
         return numbers[key]
 
     @cached_property
@@ -394,7 +394,9 @@ class FrameEncoder:
             keys = column_keys(column)
         new = list(dict.fromkeys(key for key in keys if key is not None and key not in categories))
         if new and unknown != "missing":
-            raise _unknown(name, new, self.categories_[name])
+            code = new[0] if at is None else keys.index(new[0])
+            row = column.index[int(np.argmax([key == code for key in (keys if at is None else at)]))]
+            raise _unknown(name, new, self.categories_[name], f" First in row {row}." if len(column) > 1 else "")
         numbers = np.array([categories.get(key, math.nan) for key in keys])
         return numbers if at is None else numbers[at]
 
@@ -423,10 +425,10 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     return {text: number for text, number in floats if several[text] == 1} | known
 
 
-def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> Remedied:
+def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any], more: str) -> Remedied:
     alike = {fold_text(known): known for known in categories.tolist()}
     meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := fold_text(str(value))) in alike]
-    more = f" Unknown as well: {join_names(new[1:])}." if new[1:] else ""
+    more += f" Unknown as well: {join_names(new[1:])}." if new[1:] else ""
     more += f" Perhaps {', '.join(meant[:_MAX_EXAMPLES])}." if meant else ""
     known = join_names(categories.tolist()) or "none"
     wrong = f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are {known}.{more}"

@@ -227,7 +227,7 @@ def read_frame(
         types = {name: str for name in wanted if name in text}
         frame = _read_rows(path, opener, form, unique, types, verbatim)
         if not verbatim and frame[unique[-1]].isna().any():  # as it is in a row that is too short
-            _refuse_short_lines(path, form, len(unique))
+            _refuse_uneven_lines(path, form, len(unique), "complete the line, or get the file again if it was cut off.")
         frame = frame[wanted]
         logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
         if logical:
@@ -358,18 +358,16 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
     return names
 
 
-def _refuse_short_lines(path: Path, form: CsvForm, n: int) -> None:
-    """Refuse a file of which a line has fewer cells than there are columns, as where it is cut off."""
+def _refuse_uneven_lines(path: Path, form: CsvForm, n: int, advice: str, more: bool = False) -> None:
+    """Refuse a file of which a line has fewer cells than there are columns, as where it is cut off, or more."""
     separator = form.sep or ("\t" if kind(path) == "tsv" else ",")
     unpack: Any = gzip.open if path.name.lower().endswith(".gz") else open
     with unpack(path, "rt", encoding="utf-8-sig", newline="") as file, suppress(csv.Error):  # what only pandas reads
         lines = csv.reader(file, delimiter=separator, skipinitialspace=True)
         for before, cells in enumerate(lines):
-            if before and len(cells) < n and cells not in ([], [""]):
-                raise ValueError(
-                    f"{path} is no regular table: expected {n} fields in line {lines.line_num}, saw {len(cells)}; "
-                    "complete the line, or get the file again if it was cut off."
-                )
+            if before and (len(cells) > n if more else len(cells) < n and cells not in ([], [""])):
+                seen = f"expected {n} fields in line {lines.line_num}, saw {len(cells)}"
+                raise ValueError(f"{path} is no regular table: {seen}; {advice}")
 
 
 def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:
@@ -393,7 +391,9 @@ def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:
     except pd.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty.") from error
     except pd.errors.ParserWarning as error:
-        raise ValueError(f"{path}: rows have more cells than the header has names.") from error
+        wrong = "rows have more cells than the header has names."
+        _refuse_uneven_lines(path, form, len(options.get("names", ())), wrong, more=True)
+        raise ValueError(f"{path}: {wrong}") from error
     except pd.errors.ParserError as error:
         detail = sentence(error).removeprefix("Error tokenizing data. C error: ")
         if detail.startswith("EOF inside string"):
