@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
 from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.frames import FrameEncoder, Levels, plain_data
 from seqclass._utils.tables import Readable, plain_figures
-from seqclass._utils.text import near, short_repr
+from seqclass._utils.text import Remedied, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns, refuse_absent
@@ -154,6 +154,8 @@ class DecidedParts(Readable):
         Number of rows with each decision.
     n_outside : int
         Number of rows with an answer outside of what training showed: a number that was known or asked for.
+    stale : tuple of str
+        Parquet files in the output that come from none of the files of the folder: what they came from may be gone.
 
     Examples
     --------
@@ -168,6 +170,7 @@ class DecidedParts(Readable):
     cost: float
     decisions: dict[str, int]
     n_outside: int = 0
+    stale: tuple[str, ...] = ()
 
     def _table(self) -> Any:
         return [plain_figures(vars(self)) | self.decisions]
@@ -195,7 +198,8 @@ def decide_parts(
             with replace_file(target) as temporary:
                 _write(clf, file, root, temporary, keep, rows, mark)
         total.add(target)
-    return total.summary(len(files), skipped)
+    others = set(parquet_files(output)).difference(targets) if path.is_dir() else ()
+    return replace(total.summary(len(files), skipped), stale=tuple(sorted(str(f.relative_to(output)) for f in others)))
 
 
 def _check_place(path: Path, output: Path) -> None:
@@ -264,7 +268,11 @@ def _write(
         outside = 0
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
             features = full_frame(clf, frame[wanted])
-            record = clf.acquire(features)
+            try:
+                record = clf.acquire(features)
+            except ValueError as error:
+                place = f"{file}: "
+                raise (error.at(place) if isinstance(error, Remedied) else ValueError(f"{place}{error}")) from error
             refuse_absent(agent_of(clf), record.order, names, file, frame.index)
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))

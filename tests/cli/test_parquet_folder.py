@@ -107,3 +107,42 @@ def test_columns_of_a_folder_are_checked_as_those_of_a_file(folder: Path, run: A
     assert "column 'comment' has 1000 different texts in 1,000 rows" in told
     result = run("fit", "right", "--target", "y", "-o", "m.seq", "--held-out", "0")
     assert "column 'order' numbers the rows" in result.stderr
+
+
+def test_folders_of_other_files_are_refused_at_once(folder: Path, model: str, refuses: Any) -> None:
+    (folder / "day").mkdir()
+    (folder / "day" / "0.csv").write_text("a\n1\n")
+    for output in ((), ("-o", "o.csv"), ("-o", "out")):
+        assert "day holds no file that ends in .parquet or .pq; only folders of Parquet files are read." in refuses(
+            "predict", model, "day", *output
+        )
+
+
+def test_a_folder_without_rows_has_the_code_of_a_table_without(parts: Path, model: str, run: Any) -> None:
+    """It told of 0 rows with 0 features, and went on with code 0."""
+    for file in parts.iterdir():
+        pd.read_parquet(file)[:0].to_parquet(file, index=False)
+    for more in ((), ("--json",)):
+        result = run("predict", model, parts, "-o", "out", *more)
+        assert (result.exit_code, result.stdout) == (7, "")
+        assert result.stderr.strip() == "Error: parts holds no row."
+    assert not Path("out").exists()
+
+
+def test_what_is_decided_of_files_that_are_gone_is_told(parts: Path, model: str, run: Any) -> None:
+    assert "holds" not in run("predict", model, parts, "-o", "out/").stdout
+    (parts / "1.parquet").unlink()
+    told = run("predict", model, parts, "-o", "out").stdout
+    assert "out holds 1 file that was not decided from parts as it is now: '1.parquet'." in " ".join(told.split())
+    assert json.loads(run("predict", model, parts, "-o", "out", "--json").stdout)["stale"] == ["1.parquet"]
+    assert Path("out/1.parquet").is_file()
+
+
+def test_an_unknown_category_is_told_with_its_file_and_row(parts: Path, model: str, refuses: Any) -> None:
+    for kind in (object, "category"):
+        frame = pd.read_parquet(parts / "1.parquet")
+        frame.loc[4, "colour"] = "pink"
+        frame.astype({"colour": kind}).to_parquet(parts / "1.parquet", index=False)
+        told = refuses("predict", model, parts, "-o", "out")
+        assert f"{parts / '1.parquet'}: column 'colour' holds the unknown category 'pink'" in told
+        assert "First in row 5. --unknown missing takes such cells as missing." in told

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +103,7 @@ def test_a_failure_leaves_the_old_output(model: str, refuses: Any, patients: pd.
     patients.assign(colour="pink").to_csv("new.csv", index=False)
     message = refuses("predict", model, "new.csv", "-o", "out.csv")
     assert "'colour' holds the unknown category 'pink'" in message
+    assert " First in row 1." in message
     assert Path("out.csv").read_text() == "old"
     assert not list(Path().glob(".seqclass-*"))
 
@@ -271,3 +276,58 @@ def test_a_night_without_rows_has_a_code_of_its_own(folder: Path, model: str, ru
     assert run("predict", model, "nothing", "-o", "d").exit_code == 2
     for command in ("fit", "predict", "evaluate", "certify"):
         assert "Exit codes: 0 " in run(command, "--help").stdout
+
+
+def test_the_name_of_the_output_says_how_it_is_written(model: str, run: Any, refuses: Any) -> None:
+    """A name ending in .csv.gz was given to plain CSV, which the reader of tables then refused."""
+    assert run("predict", model, "data.csv", "-o", "o.csv").exit_code == 0
+    for name, sep in {"o.csv.gz": ",", "o.TSV": "\t", "o.tsv.gz": "\t"}.items():
+        assert run("predict", model, "data.csv", "-o", name).exit_code == 0
+        pd.testing.assert_frame_equal(pd.read_csv(name, sep=sep), pd.read_csv("o.csv"))
+    written = Path("o.csv.gz").read_bytes()
+    assert written[3:8] == bytes(5)  # neither a name nor a time
+    for name in ("o.parquet", "o.xlsx", "o.csv.zip", "o.gz"):
+        assert f"{name}: decisions are written as .csv or .tsv (both also .gz)" in refuses(
+            "predict", model, "data.csv", "-o", name
+        )
+    assert "decisions is a folder; name a file to write." in refuses("predict", model, "data.csv", "-o", "decisions/")
+    assert not any(Path(name).exists() for name in ("decisions", "o.parquet", "o.xlsx", "o.csv.zip", "o.gz"))
+
+
+def test_a_label_that_the_model_does_not_know_is_told_by_its_column(
+    model: str, run: Any, refuses: Any, patients: pd.DataFrame
+) -> None:
+    """It was called y, which is no column of the file."""
+    patients.assign(**{"the label": "flu"}).to_csv("new.csv", index=False)
+    told = "column 'the label' holds 'flu', which is no class of the model"
+    assert f"There are no scores: {told}" in run("predict", model, "new.csv", "-o", "o.csv").stdout
+    assert told in refuses("evaluate", model, "new.csv")
+    assert told in refuses("evaluate", model, "new.csv", "--target", "the label")
+
+
+_KILLED = """
+import os, sys
+from seqclass.cli import main
+
+def wait(file):
+    print("written", flush=True)
+    sys.stdin.read()
+
+os.fsync = wait
+main(["predict", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+def test_what_a_killed_run_writes_goes(model: str, run: Any) -> None:
+    command = [sys.executable, "-c", _KILLED, model, "data.csv", "-o", "o.csv"]
+    for end, left in ((signal.SIGTERM, 0), (signal.SIGKILL, 1)):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            assert len(list(Path().glob(".seqclass-*"))) == 1
+            writer.send_signal(end)
+            assert writer.wait() == (-end if left else 130)
+        assert len(list(Path().glob(".seqclass-*"))) == left
+    assert run("predict", model, "data.csv", "-o", "o.csv").exit_code == 0
+    assert not list(Path().glob(".seqclass-*"))

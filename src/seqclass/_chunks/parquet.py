@@ -155,7 +155,7 @@ def parquet_files(path: Path) -> list[Path]:
     )
     if not paths:
         kind = FileNotFoundError if any(path.iterdir()) else NoRows
-        raise kind(f"{path} holds no file that ends in .parquet or .pq.")
+        raise kind(f"{path} holds no file that ends in .parquet or .pq; only folders of Parquet files are read.")
     return paths
 
 

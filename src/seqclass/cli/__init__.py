@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import pkgutil
+import signal
 import sys
+import threading
 import warnings
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import click
@@ -54,7 +57,7 @@ class Answering(click.Command):
         try:
             if sys.stdout is None:
                 raise InputError("standard output is closed: lead it to a file, or to /dev/null.")
-            with warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
+            with _interruptible(), warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 code = super().main(*args, **settings)
                 sys.stdout.flush()
@@ -93,6 +96,19 @@ class _Commands(Answering, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items()])
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have SIGTERM end a command as Ctrl-C does, so that nothing half written stays."""
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
+        yield
+        return
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import short_repr
+from seqclass._utils.validation import class_numbers
 from seqclass.agent.agent import agent_of, marks_of, read_columns, refuse_absent, split_rows
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
@@ -97,6 +98,12 @@ def read_answers(clf: BaseSequentialClassifier, path: Path, target: str | None) 
     if target is not None:
         raise InputError(f"--target: {path} has no column {short_repr(target)}; {near(target, there)}")
     return None
+
+
+def check_known(clf: BaseSequentialClassifier, labels: Any, column: str | None) -> Any:
+    """Labels that the model knows; others are refused by the name of their column."""
+    class_numbers(clf.classes_, labels, "y" if column is None else f"column {short_repr(column)}")
+    return labels
 
 
 def read_groups(path: Path, column: str) -> Any:

@@ -328,10 +328,7 @@ def plan() -> None:
 @click.argument("model", type=File())
 @click.argument("new", type=File())
 @click.option(
-    "--output",
-    "-o",
-    type=File("csv|folder"),
-    help="File to write, completely or not at all; for Parquet, a folder.  [default: stdout]",
+    "--output", "-o", type=File("csv|folder"), help="File to write, or for Parquet a folder.  [default: stdout]"
 )
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
@@ -348,7 +345,7 @@ def predict() -> None:
     row asks for and that are not --known may be left out. A cell that is asked for but missing says nothing.
 
     \b
-    The output is CSV, a line a row:
+    The output is CSV, or TSV if -o ends in .tsv, compressed if .gz follows, a line a row:
       decision         the cheapest decision
       posterior_CLASS  probability of each class, given what was acquired
       n_features       features acquired

@@ -15,6 +15,7 @@ from seqclass._utils import text
 from seqclass._utils.text import OfParameter, brief, short_repr, visible
 from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
+from seqclass.cli._options import FOLDERS
 
 #: A setting of Python with its option beside it; a setting with a value or by itself, or what is quoted as it is.
 _TOLD = re.compile(r"[a-z_]+=(?:\[.*?\]|\S*) \((--[a-z-]+)(.*?) on the command line\)")
@@ -107,7 +108,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
     if path is None:
         return
     with _check_file_name(path):
-        if path.is_dir():
+        if is_folder(path):
             raise InputError(f"{path} is a folder; name a file to write.")
         if path.exists() and not path.is_file():  # a new file would take the place of, say, /dev/null
             raise InputError(f"{path} is a device or pipe; name a file to write.")
@@ -130,9 +131,10 @@ def check_input_file(path: Path) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder of that name; a name that nothing can have is refused."""
+    """Whether there is a folder of that name, or a slash says so; a name that nothing can have is refused."""
+    context = click.get_current_context(silent=True)
     with _check_file_name(path):
-        return path.is_dir()
+        return path.is_dir() or (context is not None and path in context.meta.get(FOLDERS, ()) and not path.exists())
 
 
 def _is_same_file(path: Path, other: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 import click
 
 from seqclass._utils.text import is_unit, short_repr
+
+#: Where paths are noted that end in a slash, which they then have no longer.
+FOLDERS = "seqclass.folders"
 
 
 class File(click.Path):
@@ -23,7 +27,10 @@ class File(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in str(value):
             self.fail(f"{short_repr(str(value))} holds a NUL, which no name of a file can.", param, ctx)
-        return super().convert(value, param, ctx)
+        path = super().convert(value, param, ctx)
+        if ctx is not None and str(value).endswith(("/", os.sep)):
+            ctx.meta.setdefault(FOLDERS, []).append(path)
+        return path
 
 
 #: How `fit`, `compare` and `evaluate` take prices and costs.

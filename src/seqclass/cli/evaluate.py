@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.text import short_repr
 from seqclass.agent.agent import agent_of
 from seqclass.agent.record import join_records, select_rows
-from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
+from seqclass.cli._cases import acquire_parts, check_known, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json, wrap
@@ -55,7 +55,8 @@ def _command(
     with as_input_errors(str(data)):
         if group is not None:
             other["groups"] = group[known]
-        labelled, labels = select_rows(record, known), answers[known].astype(str)
+        labelled = select_rows(record, known)
+        labels = check_known(clf, answers[known].astype(str), target or clf.target_name_)
         scores = score_rows(clf, None, labels, record=labelled, **other)
         test = None if drift is None else DriftTest.from_classifier(clf, margin=drift).update(labelled, labels)
     if as_json:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,15 +18,16 @@ import click
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.files import replace_file
+from seqclass._chunks.parquet import parquet_file, parquet_files
+from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.tables import to_json_value
-from seqclass._utils.text import money, visible
+from seqclass._utils.text import join_names, money, visible
 from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
 from seqclass.agent.training_rows import is_outside_training
-from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
+from seqclass.cli._cases import acquire_parts, check_known, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_parts
-from seqclass.cli._errors import InputError, as_input_errors, check_output, is_folder, sentence
+from seqclass.cli._errors import InputError, NoRowsError, as_input_errors, check_output, is_folder, sentence
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
@@ -32,6 +36,12 @@ from seqclass.exams.estimates import ScorePlan
 from seqclass.large import check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
+#: Endings of names that promise another format than what is written.
+_OTHER = re.compile(
+    r"\.(parquet|pq|npz|npy|xlsx?|xlsm|ods|jsonl?|ndjson|html?|feather|arrow|orc|pkl|pickle|h5|hdf5?|db|sqlite|seq|dta|sav"
+    r"|zip|bz2|xz|zst|tar|tgz|7z|(?<!\.[ct]sv\.)gz)$",
+    re.IGNORECASE,
+)
 #: So many decisions are told with their rows.
 _MOST = 8
 
@@ -78,6 +88,11 @@ def _command(
     to_folder = _to_folder(new, output)
     if not to_folder:
         check_output(output, read=[model, new])
+        if output is not None and _OTHER.search(output.name):
+            raise InputError(
+                f"{output}: decisions are written as .csv or .tsv (both also .gz); those for a Parquet file "
+                "or folder also as Parquet, if the output is a folder."
+            )
     import pandas as pd
 
     clf, held = load_parts(model, unknown)
@@ -95,6 +110,7 @@ def _command(
     answers = read_answers(clf, new, None)
     records = []
     rows: list[dict[str, Any]] = []
+    sep = "\t" if output is not None and re.search(r"\.tsv(\.gz)?$", output.name, re.IGNORECASE) else ","
     with _target(output, as_json) as target:
         for part, record, features in acquire_parts(clf, cases, new):
             summary.add(clf, record, features)
@@ -111,7 +127,8 @@ def _command(
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
-                frame.to_csv(target, index=False, header=part.start == 0, float_format="%.6g", lineterminator="\n")
+                form = {"sep": sep, "header": part.start == 0, "float_format": "%.6g", "lineterminator": "\n"}
+                frame.to_csv(target, index=False, **form)
     seconds = time.perf_counter() - started
     scored, why = (None, "") if answers is None else _score(clf, join_records(records), answers)
     _report(clf, summary, seconds, output, rows, as_json, scored)
@@ -126,7 +143,8 @@ def _score(clf: BaseSequentialClassifier, record: AcquisitionRecord, answers: An
     if not known.size:
         return None, ""
     try:
-        return score_rows(clf, None, answers[known].astype(str), record=select_rows(record, known)), ""
+        labels = check_known(clf, answers[known].astype(str), clf.target_name_)
+        return score_rows(clf, None, labels, record=select_rows(record, known)), ""
     except ValueError as error:
         return None, f"There are no scores: {sentence(error)}"
 
@@ -137,9 +155,15 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
     if output is None:
         yield None if as_json else getattr(sys.stdout, "data", sys.stdout)
         return
+    remove_leftovers([output])
     try:
-        with replace_file(output) as path, path.open("w", encoding="utf-8", newline="") as file:
-            yield file
+        with replace_file(output) as path, path.open("wb") as raw:
+            # without a name and a time in it, so that the same rows are the same file
+            packed = (
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if output.suffix.lower() == ".gz" else nullcontext(raw)
+            )
+            with packed as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+                yield file
     except OSError as error:
         raise InputError(sentence(error)) from error
 
@@ -147,6 +171,8 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
 def _to_folder(new: Path, output: Path | None) -> bool:
     """Whether rows are decided part by part, from Parquet into a folder of Parquet."""
     if is_folder(new):
+        with as_input_errors():
+            parquet_files(new)
         if output is None or (output.suffix and not is_folder(output)):
             raise InputError(f"{new} is a folder: name a folder for what is decided, --output FOLDER.")
         return True
@@ -159,12 +185,15 @@ def _parts(
 ) -> None:
     """Decide part by part; parts that are there already stay."""
     with as_input_errors(), show_progress("deciding"):
+        if not any(parquet_file(file).metadata.num_rows for file in parquet_files(new)):
+            raise NoRowsError(f"{new} holds no row.")
         done = predict_parquet(clf, new, output, keep=keep)
     seconds = time.perf_counter() - started
     if as_json:
         content: dict[str, Any] = {"n_rows": done.n_rows, "mean_features": done.n_features, "mean_cost": done.cost}
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
-        echo_json(content | {"n_outside": done.n_outside, "seconds": seconds, "output": str(output)})
+        content |= {"n_outside": done.n_outside, "stale": list(done.stale)}
+        echo_json(content | {"seconds": seconds, "output": str(output)})
         return
     if done.n_skipped == done.n_parts:
         click.echo("Decided nothing now: all parts were there. They hold what this says.")
@@ -173,6 +202,9 @@ def _parts(
         click.echo(f"{_outside(done.n_outside)}.")
     if done.n_skipped:
         click.echo(f"{count(done.n_skipped, 'part was', 'parts were')} there already.")
+    if done.stale:
+        files = count(len(done.stale), "file that was", "files that were")
+        click.echo(wrap(f"{output} holds {files} not decided from {new} as it is now: {join_names(done.stale)}."))
     click.echo(f"Wrote {output}.")
 
 
