@@ -363,3 +363,15 @@ def test_the_default_classifier_takes_marks() -> None:
     X, y = table()
     clf = adaptive(Costs(0.01, marks=["pain is"]), effort="quick").fit(X, y)
     assert clf.score(X, y) > 0.8
+
+
+def test_marks_in_two_spellings_are_told_of_and_none_of_these_is_read_in_any() -> None:
+    cells = ["slow; noise", "Slow", "None of these", "noise"] * 30
+    frame = pd.DataFrame({"see": cells, "age": np.arange(120.0) % 7})
+    with pytest.warns(UserWarning, match="X holds 'see: Slow', 'see: slow' as columns of their own: write alike"):
+        clf = SequentialClassifier(feature_costs=Costs(marks=["see"])).fit(frame, np.arange(120) % 2)
+    assert clf.feature_names_in_.tolist() == ["see: Slow", "see: noise", "see: slow", "age"]
+    case, same = clf.session(), clf.session()
+    case.observe("see", "None of these")
+    same.observe("see", [])
+    assert case.posterior.tolist() == same.posterior.tolist()

@@ -43,7 +43,7 @@ def read_marks(value: Any) -> list[str] | None:
     if value is None or value != value or not spelt(value):
         return None
     marks = [one for one in map(spelt, spelt(value).split(";")) if one]
-    return [] if marks == [NO_MARK] else marks
+    return [] if [one.casefold() for one in marks] == [NO_MARK] else marks
 
 
 def check_marks(marks: Iterable[str], known: Sequence[str], question: str) -> None:

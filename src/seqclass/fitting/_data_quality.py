@@ -52,7 +52,7 @@ def warn_of_doubts(
     told_of = (
         *_as_if_numbers(categories),
         *_rare(categories, int(sizes.sum())),
-        *_texts_alike(categories, classes, y),
+        *_texts_alike(categories, classes, y, names),
         *_single(classes, sizes, y),
     )
     for told in told_of:
@@ -109,9 +109,12 @@ def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]
         )
 
 
-def _texts_alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any], y: str) -> Iterator[str]:
-    """Texts that differ in nothing that one sees or means."""
+def _texts_alike(
+    categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any], y: str, names: npt.NDArray[Any] | None
+) -> Iterator[str]:
+    """Texts that differ in nothing that one sees or means; of columns, so that marks of a question are among them."""
     columns = [(f"column {short_repr(name)}", "categories", known) for name, known in categories.items()]
+    columns += [] if names is None else [("X", "columns", names)]
     for where, what, known in [*columns, (y, "classes", classes)]:
         same: dict[str, list[str]] = {}
         for text in known.tolist():
@@ -121,8 +124,8 @@ def _texts_alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[A
         if pairs:
             more = f", and {len(pairs) - 1} more of that kind" if pairs[1:] else ""
             seen = len({unicodedata.normalize("NFC", text) for text in pairs[0]}) == len(pairs[0])
-            names = join_names(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
-            yield f"{where} holds {names} as {what} of their own{more}: write alike what is the same."
+            told = join_names(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
+            yield f"{where} holds {told} as {what} of their own{more}: write alike what is the same."
 
 
 def _single(classes: npt.NDArray[Any], sizes: IntArray, y: str) -> Iterator[str]:
