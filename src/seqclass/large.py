@@ -271,8 +271,9 @@ def _write(
             try:
                 record = clf.acquire(features)
             except ValueError as error:
-                place = f"{file}: "
-                raise (error.at(place) if isinstance(error, Remedied) else ValueError(f"{place}{error}")) from error
+                raise (
+                    error.at(f"{file}: ") if isinstance(error, Remedied) else ValueError(f"{file}: {error}")
+                ) from error
             refuse_absent(agent_of(clf), record.order, names, file, frame.index)
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))

@@ -38,9 +38,7 @@ from seqclass.metrics import score_rows
 
 #: Endings of names that promise another format than what is written.
 _OTHER = re.compile(
-    r"\.(parquet|pq|npz|npy|xlsx?|xlsm|ods|jsonl?|ndjson|html?|feather|arrow|orc|pkl|pickle|h5|hdf5?|db|sqlite|seq|dta|sav"
-    r"|zip|bz2|xz|zst|tar|tgz|7z|(?<!\.[ct]sv\.)gz)$",
-    re.IGNORECASE,
+    r"(?i)\.(parquet|pq|np[yz]|xls[xm]?|ods|jsonl?|html?|feather|arrow|orc|h5|db|zip|bz2|xz|zst|tar|(?<!\.[ct]sv\.)gz)$"
 )
 #: So many decisions are told with their rows.
 _MOST = 8
@@ -89,10 +87,8 @@ def _command(
     if not to_folder:
         check_output(output, read=[model, new])
         if output is not None and _OTHER.search(output.name):
-            raise InputError(
-                f"{output}: decisions are written as .csv or .tsv (both also .gz); those for a Parquet file "
-                "or folder also as Parquet, if the output is a folder."
-            )
+            how = "those for Parquet also as Parquet, into a folder."
+            raise InputError(f"{output}: decisions are written as .csv or .tsv (both also .gz); {how}")
     import pandas as pd
 
     clf, held = load_parts(model, unknown)
@@ -110,7 +106,7 @@ def _command(
     answers = read_answers(clf, new, None)
     records = []
     rows: list[dict[str, Any]] = []
-    sep = "\t" if output is not None and re.search(r"\.tsv(\.gz)?$", output.name, re.IGNORECASE) else ","
+    sep = "\t" if output is not None and re.search(r"(?i)\.tsv(\.gz)?$", output.name) else ","
     with _target(output, as_json) as target:
         for part, record, features in acquire_parts(clf, cases, new):
             summary.add(clf, record, features)
@@ -159,9 +155,8 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
     try:
         with replace_file(output) as path, path.open("wb") as raw:
             # without a name and a time in it, so that the same rows are the same file
-            packed = (
-                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if output.suffix.lower() == ".gz" else nullcontext(raw)
-            )
+            zipped = output.suffix.lower() == ".gz"
+            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else nullcontext(raw)
             with packed as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
                 yield file
     except OSError as error:
