@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from seqclass import Rules, SequentialClassifier, certify_differential
 from seqclass.bn import NaiveBayes, NetworkTables
 from seqclass.exams import ItemResponse
-from seqclass.export import export_policy
+from seqclass.export import export_policy, policy_data, policy_page
 from seqclass.pomdp import Adaptive, ClassInformation
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
@@ -262,6 +262,13 @@ def test_who_is_asked_sees_questions_alone(last: str, model: Any, browser: Any, 
     assert browser.faults == []
     with pytest.raises(ValueError, match="respondent is for a page"):
         export_policy(clf, tmp_path / "policy.json", respondent=last)
+
+
+def test_the_foot_of_a_page_for_who_is_asked_tells_no_cost(model: Any) -> None:
+    data = policy_data(model("grid3"))
+    data["provenance"]["held_out_cost"] = 1.5
+    told = ["held-out cost 1.5" in policy_page(model("grid3"), data, respondent=one) for one in (None, "end")]
+    assert told == [True, False]
 
 
 def test_names_stay_text(opened: Any) -> None:

@@ -138,7 +138,7 @@ def policy_page(
         element("script", script_json(one), type="application/json", id=name)
         for name, one in (("policy", data), ("words", words))
     ]
-    origin = element("p", _fill_in(words["model"], about=_origin(data, words)), data_part="model")
+    origin = element("p", _fill_in(words["model"], about=_origin(data, words, respondent is None)), data_part="model")
     footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])), origin)
     limits, language = "form-action 'none'; ", words["lang"]
     return str(document(title, style, scripts, header, main, footer, *held, limits=limits, language=language))
@@ -318,11 +318,11 @@ def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     return " ".join([*told, *promise_sentences(data, words), words["stays"]])
 
 
-def _origin(data: dict[str, Any], words: dict[str, str]) -> str:
-    """What a model was learnt from, when, at which cost, and its digest."""
+def _origin(data: dict[str, Any], words: dict[str, str], costs: bool) -> str:
+    """What a model was learnt from, when, with ``costs`` at which cost, and its digest."""
     origin = data["provenance"]
     told = [origin.get("source"), _fill_in(words["n_rows"], n=rows) if (rows := origin.get("n_rows")) else ""]
-    if (cost := origin["held_out_cost"]) is not None:
+    if costs and (cost := origin["held_out_cost"]) is not None:
         figure = money(cost, data["unit"]).replace(".", words["decimal"])
         told.append(_fill_in(words["held_out"], cost=figure))
     return ", ".join(filter(None, [*told, origin.get("date"), origin["model"]]))
