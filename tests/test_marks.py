@@ -16,6 +16,8 @@ from click.testing import CliRunner
 from live_cases import reader
 
 from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
+from seqclass.agent.agent import agent_of
+from seqclass.agent.choices import check_labels
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.datasets import split_marks
@@ -333,6 +335,25 @@ def test_live_cases_and_tables_on_the_command_line_have_marks(fitted: Sequential
     run("predict", tmp_path / "m.seq", tmp_path / "d.csv", "-o", tmp_path / "p.csv")
     predicted = pd.read_csv(tmp_path / "p.csv").iloc[:, 0]
     assert predicted.astype(str).tolist() == fitted.predict(X[:5]).astype(str).tolist()
+
+
+@pytest.mark.parametrize("rows", ["pain is,m3,sharp\npain is,m7,DULL\n", "pain is: m3,,sharp\npain is: m7,yes,DULL\n"])
+def test_marks_have_words(rows: str, fitted: SequentialClassifier, tmp_path) -> None:
+    fitted.save(tmp_path / "m.seq")
+    (tmp_path / "l.csv").write_text(f"feature,answer,text\npain is,,What hurts?\n{rows}")
+    data = policy_data(fitted, labels=tmp_path / "l.csv")
+    marks = next(one for one in data["questions"] if one["name"] == "pain is")["marks"]
+    assert {"sharp", "DULL", "m10"} <= set(marks)
+    assert not {"m3", "m7"} & set(marks)
+    asked = " ".join(run("ask", tmp_path / "m.seq", "--labels", tmp_path / "l.csv", input="SHARP; m7\n?\n?\n").split())
+    assert "m3 = sharp" in asked
+    assert "What hurts? (sharp, DULL)" in asked
+    told = fitted.explain(table()[0].iloc[1:2])[0].in_words(check_labels(agent_of(fitted), tmp_path / "l.csv"))
+    assert "sharp" in str(told)
+    assert "m3," not in str(told)
+    (tmp_path / "l.csv").write_text("feature,answer,text\npain is,zz,sharp\n")
+    with pytest.raises(ValueError, match="'zz', which 'pain is' does not show; its answers are 'm0'"):
+        policy_data(fitted, labels=tmp_path / "l.csv")
 
 
 @pytest.mark.slow

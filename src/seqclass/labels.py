@@ -169,7 +169,7 @@ class Labels:
         tuple of str and (str or None)
         """
         if isinstance(value, Mapping):
-            if (marks := marks_text(value)) is not None:
+            if (marks := marks_text(value, self.answers(name))) is not None:
                 return marks, None
             parts = (f"{self.in_line(part)} {self.value_texts(part, one, None)[0]}" for part, one in value.items())
             return ", ".join(parts), None

@@ -26,19 +26,20 @@ def value_text(value: Any) -> str:
         number = float(value) + 0.0  # nobody writes -0
         return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < MAX_EXACT else f"{number:.6g}"
     if isinstance(value, dict):  # of a bundle, by name
-        marks = marks_text(value)
+        marks = marks_text(value, {})
         return ", ".join(f"{name} {value_text(one)}" for name, one in value.items()) if marks is None else marks
     return str(value)
 
 
-def marks_text(values: Mapping[str, Any]) -> str | None:
+def marks_text(values: Mapping[str, Any], words: Mapping[str, str]) -> str | None:
     """The marks that were made, of columns of yes and no whose names begin alike; None where they are no marks."""
     first, last = min(values, default=""), max(values, default="")
     alike = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
     end = max(first.rfind(sign + " ", 0, alike) for sign in "?:.!")
     if len(values) < 2 or end < 0 or not {"no", "yes"}.issuperset(map(str, values.values())):
         return None
-    return ", ".join(name[end + 2 :] for name, value in values.items() if value == "yes") or NO_MARK
+    made = [name[end + 2 :] for name, value in values.items() if value == "yes"]
+    return ", ".join(words.get(mark, mark) for mark in made) or NO_MARK
 
 
 def answer_text(question: str, text: str, sign: str = " = ") -> str:

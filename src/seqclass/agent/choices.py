@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.frames import spelt
+from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import value_text
-from seqclass.agent.agent import Agent, column_categories, columns_by_name, feature_name, outcome_labels
+from seqclass.agent.agent import Agent, column_categories, columns_by_name, feature_name, marks_of, outcome_labels
 from seqclass.labels import Labels
 
 
@@ -50,12 +52,25 @@ def check_labels(agent: Agent, labels: Any) -> Labels:
     """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions."""
     number = columns_by_name(agent)
 
+    marks = marks_of(agent)
+
     def shown_by(name: str) -> list[str]:
         if (column := number.get(name)) is None:  # a bundle
-            return []
+            return marks.get(name, [])
         return offered_categories(agent, column) or list(
             dict.fromkeys([*outcome_labels(agent, column), *few_values(agent, column)])
         )
 
     names = dict.fromkeys([*number, *agent.prices.bundle_names])
-    return Labels.from_value(labels).check(names, shown_by, agent.classes.tolist(), agent.decisions.tolist())
+    words = Labels.from_value(labels).check(names, shown_by, agent.classes.tolist(), agent.decisions.tolist())
+    features = dict(words.features)
+    for question, own in marks.items():
+        given, answers = words.answers(question), dict[str, str]()
+        for mark in own:
+            column = mark_prefix(question) + mark
+            text = given.get(mark) or words.text_of(column, "question") or words.answers(column).get("yes", mark)
+            answers[mark] = " ".join(text.split())
+            if mark in given:  # told of the question, and so of its column
+                features[column] = {**features.get(column, {}), "question": answers[mark]}
+        features[question] = {**features.get(question, {}), "answers": answers}
+    return replace(words, features=features)

@@ -110,7 +110,7 @@ class _LiveCase:
 
     def value_of(self, name: str, text: str) -> str:
         """The value that a line stands for: itself, or the one whose words, or whose own letters, it has."""
-        return _value_of(self.choices(name), text)
+        return _value_of(self.choices(name), text, name in marks_of(self.agent))
 
     def undo(self) -> None:
         """Take the last answer back, and say which; of a case that was kept also what it began with."""
@@ -138,20 +138,24 @@ class _LiveCase:
 
 
 def _choices(agent: Agent, words: Labels, name: str) -> dict[str, str]:
+    if name in marks_of(agent):
+        return dict(words.answers(name))
     columns = columns_by_name(agent)
     offered = answer_choices(agent, columns[name], words) if name in columns else {}
     return {value: " ".join(text.split()) for value, text in offered.items()}
 
 
-def _value_of(offered: dict[str, str], text: str) -> str:
+def _value_of(offered: dict[str, str], text: str, several: bool) -> str:
+    if several:
+        return "; ".join(_value_of(offered, one.strip(), False) for one in text.split(";"))
     wanted = text.casefold()
     alike = [value for value, words in offered.items() if wanted in (words.casefold(), value.casefold())]
     return text if text in offered or len(alike) != 1 else alike[0]
 
 
-def _known_value(offered: dict[str, str], text: str) -> str | None:
+def _known_value(offered: dict[str, str], text: str, several: bool) -> str | None:
     """The value that is known, None where it is known to be missing."""
-    return None if text == "?" and "?" not in offered else _value_of(offered, text)
+    return None if text == "?" and "?" not in offered else _value_of(offered, text, several)
 
 
 def _note_lacking(session: Session, agent: Agent, names: list[str]) -> None:
@@ -186,7 +190,8 @@ def _command(
         agent = agent_of(clf)
         words = check_labels(agent, labels)
         parted = [_split_assignment(text, _names(agent)) for text in known]
-        told = {name: _known_value(_choices(agent, words, name), value) for name, value in parted}
+        marks = marks_of(agent)
+        told = {name: _known_value(_choices(agent, words, name), value, name in marks) for name, value in parted}
         session = clf.session(known=told, first=first)
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
@@ -303,8 +308,9 @@ def _show_question(asking: _LiveCase, question: Question) -> None:
         click.echo(f"   in {unit}")
     if question.features:
         names = [asking.question(feature.name) for feature in question.features]
-        if marks := marks_of(asking.agent).get(name):
-            click.echo(wrap(f"any of: {'; '.join(marks)}: answer with those that hold, ; between, or {NO_MARK}", "   "))
+        if marks := asking.choices(name):
+            told = "; ".join(mark if words == mark else f"{mark} = {words}" for mark, words in marks.items())
+            click.echo(wrap(f"any of: {told}: answer with those that hold, ; between, or {NO_MARK}", "   "))
             return
         click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
@@ -338,7 +344,7 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
     has_marks, needless = name in marks_of(asking.agent), set(session.needless_answers)
     if not has_marks:
         session.categories(name)  # refuses what is another bundle
-    missing, value = value == "?", value if has_marks else asking.value_of(name, value)
+    missing, value = value == "?", asking.value_of(name, value)
     if name in _told(session):
         session.correct(name, None if missing else value, strict=asking.strict)
     else:

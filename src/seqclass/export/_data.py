@@ -252,9 +252,7 @@ def _questions(
         shown: dict[str, Any] = {"features": list(numbers), "price": price}
         if own := marks_of(agent).get(name):
             start = mark_prefix(name)
-            shown["marks"] = [
-                words.answers(name).get(mark, mark) for mark in own if start + mark in {f.name for f in shows}
-            ]
+            shown["marks"] = [words.answers(name)[mark] for mark in own if start + mark in {f.name for f in shows}]
         questions.append({"name": name} | _question_words(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, outcome_labels(agent, feature.column)))
