@@ -14,11 +14,11 @@ import pytest
 from live_cases import EVERY, GRAPHS, PAGES
 from sklearn.datasets import load_iris
 
-from seqclass import Rules, SequentialClassifier, certify_differential
+from seqclass import Rules, SequentialClassifier, SkipLogic, SkipRule, certify_differential
 from seqclass.bn import NaiveBayes, NetworkTables
 from seqclass.exams import ItemResponse
 from seqclass.export import export_policy, policy_data, policy_page
-from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -269,6 +269,41 @@ def test_the_foot_of_a_page_for_who_is_asked_tells_no_cost(model: Any) -> None:
     data["provenance"]["held_out_cost"] = 1.5
     told = ["held-out cost 1.5" in policy_page(model("grid3"), data, respondent=one) for one in (None, "end")]
     assert told == [True, False]
+
+
+def test_an_answer_that_skip_logic_leaves_out_goes_with_a_correction(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    device = np.where(rng.random(200) < 0.3 + 0.4 * y, "laptop", "desktop")
+    docked = np.where(rng.random(200) < 0.2 + 0.6 * y, "yes", "no")
+    X = pd.DataFrame({"device": device, "docked": np.where(device == "laptop", docked, None)})
+    X["slow"] = np.where(rng.random(200) < 0.2 + 0.5 * y, "yes", "no")
+    rules, solver = SkipLogic([SkipRule("docked", "device", ["laptop"])]), FirstK(3, certificate_paths=0)
+    clf = SequentialClassifier(
+        NaiveBayes(), order="adaptive", feature_costs=0.001, rules=rules, solver=solver, random_state=0
+    ).fit(X, y)
+    export_policy(clf, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    case, values, over = clf.session(), {"device": "laptop", "docked": "yes", "slow": "yes"}, "[data-part=because]"
+    while (asked := case.next_feature) is not None:
+        case.observe(asked.name, values[asked.name])
+        fill(browser, {"#value": values[asked.name]})
+        browser.click("[data-part=answer]")
+    names = [answer.name for answer in case.history]
+    assert len(names) == 3
+    assert names.index("docked") > names.index("device")
+    assert browser.text(over) == "Everything has been asked."
+    case.correct("device", "desktop")
+    browser.click(".line", names.index("device"))
+    fill(browser, {"#change": "desktop"})
+    browser.click(".answers form button[type=submit]")
+    stands(browser, case)
+    assert browser.text(PROBLEM) == "No longer asked for, and so taken back: docked."
+    assert [text.split(" = ")[0] for text in browser.texts("[data-part=answers] li")] == [
+        answer.name for answer in case.history
+    ]
+    assert browser.text(over) == "Everything has been asked."
+    assert browser.faults == []
 
 
 def test_names_stay_text(opened: Any) -> None:

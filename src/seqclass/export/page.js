@@ -136,13 +136,20 @@
     draw();
     warn(some.flatMap(({ odd }) => odd).join(" "));
   };
-  /* Another answer in the place of one; later ones stay, but those that a graph would not ask for any more. */
+  /* Another answer in the place of one; later ones stay, but those that skip logic leaves out after it, and those that a
+     graph would not ask for any more. */
   const change = (i, values) => {
-    const other = entry({ ...answers[i], values }), later = answers.slice(i + 1), kept = [...answers.slice(0, i), other];
+    const other = entry({ ...answers[i], values }), kept = [...answers.slice(0, i), other], gone = [];
+    const later = data.kind === "program" ? [] : answers.slice(i + 1);
+    if (data.kind === "program") answers.slice(i + 1).forEach((one, n) => {
+      const out = !one.leave && policy.isClosed(kept, one.question) && !policy.isClosed(answers.slice(0, i + 1 + n), one.question);
+      (out ? gone : kept).push(one);
+    });
     const follows = (one) => { const { asked } = policy.stand(kept); return asked !== null && asked.question === one.question; };
-    while (later.length && (data.kind === "program" || follows(later[0]))) kept.push(later.shift());
+    while (later.length && follows(later[0])) kept.push(later.shift());
+    gone.push(...later);
     replace(kept, [other]);
-    if (later.length) warn(lines(...other.odd, say("dropped", { names: names(later) })));
+    if (gone.length) warn(lines(...other.odd, say("dropped", { names: names(gone) })));
     part("answers").children[i].firstChild.focus();
   };
   /* What was answered, in words: those of the choice, or the number with its unit and the words of its bin. */
@@ -335,7 +342,8 @@
       part("decided").textContent = toldLast === "end" ? say("over") : say("decision", { decision: data.decision_texts[at.decision] });
       part("possible").textContent = possible(at);
       part("cheapest").textContent = cheapest(at);
-      part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
+      const all = data.questions.every((one, i) => one.known || answers.some((a) => a.question === i) || policy.isClosed(answers, i));
+      part("because").textContent = say(at.cut ? "rare" : at.asked !== null ? "stopped" : all ? "all_asked" : "ended");
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();
     }

@@ -189,6 +189,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Rules: what may be asked, and what has to be before anything is decided. A question whose outcome v follows from what
      is known at the start is marked by -4 - v. */
   const rules = program ? program.rules : null, logic = rules && rules.answers.length ? rules.answers : null;
+  const openedBy = (seen) => consequences(logic, seen.map((v) => v <= IMPLIED ? IMPLIED - v : Math.max(v, -1)), seen.map((v) => v === OPEN), []).open;
   const groupsOf = every.map((q) => rules ? rules.enemies.filter((group) => group.includes(q)) : []);
   const ofArea = (values, q) => rules.area[q] < 0 ? 0 : values[rules.area[q]];
   const standing = (s) => {
@@ -220,7 +221,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const priceOf_ = (key) => sum(every.map((q) => must[q] ? questions[q][key] : 0));
     const cheap = sum(rules.cheapest.map((own, a) => rules.at_least[a] > 0 ? sum(own.filter((q) => there[q]).slice(0, Math.max(need[a], 0)).map((q) => questions[q].price)) : 0));
     const dear = sum(need.map((n, a) => n * Math.max(0, ...every.filter((q) => rules.area[q] === a).map((q) => questions[q].full_price))));
-    const opened = logic ? consequences(logic, s.seen.map((v) => v <= IMPLIED ? IMPLIED - v : Math.max(v, -1)), s.seen.map((v) => v === OPEN), []).open : null;
+    const opened = logic ? openedBy(s.seen) : null;
     let allowed = there.map((is, q) => is && (!opened || opened[q]));
     const first_ = rules.first.find((q) => allowed[q] && s.seen[q] === OPEN && (must[q] || !rules.required.includes(q)));
     if (first_ !== undefined) allowed = allowed.map((_, q) => q === first_);
@@ -728,12 +729,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return order.filter((i, place) => place === 0 || belief[i] >= data.sets.limits[i]);
   };
 
+  /* Where it tells something that an answer is not available, it is an outcome. */
+  const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
   /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. Between them
      {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. Which
      questions were to be ordered when an answer came may be told by its among; else the policy says so once more. */
   const stand = (given) => {
-    /* where it tells something that an answer is not available, it is an outcome */
-    const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
     const answers = given.map((one) => one.outcomes ? { ...one, outcomes: told(one.question, one.outcomes), known: one.known || Boolean(questions[one.question].known) } : one);
     const run = data.kind === "program" ? byProgram : byGraph, found = run(answers);
     const promised = data.sets !== null && found.asked === null && !found.cut && asPlanned(answers, run);
@@ -744,6 +745,15 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   /* What is told, without the blanks at the edges that categories have not. */
   const spelt = (text) => String(text).replace(/^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g, "");
+
+  /* Whether skip logic, or what is known at the start, leaves a question out after answers, as long as none opens it. */
+  const isClosed = (given, question) => {
+    if (!program || question >= program.n_questions) return false;
+    let seen = questions.map(() => OPEN);
+    given.filter((one) => one.outcomes).forEach((one) => { seen[one.question] = codeOf(one.question, told(one.question, one.outcomes)); });
+    if (program.any_order) seen = begun(seen);
+    return seen[question] <= CLOSED || (logic !== null && !openedBy(seen)[question]);
+  };
 
   /* The number that a text is, or NaN; where decimals stand after a comma, a point before three digits may part thousands. */
   const comma = say("decimal") === ",";
@@ -780,5 +790,5 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const [low, high] = feature.range.map(shown);
     return say("outside", { name: feature.text, value: shown(value), low, high });
   };
-  return { data, stand, outcomeOf, spelt, shown, unusual };
+  return { data, stand, isClosed, outcomeOf, spelt, shown, unusual };
 };
