@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.pomdp import (
     DECIDE,
     Adaptive,
@@ -77,6 +77,35 @@ class Silent(NaiveBayes):
             return np.tile(self.class_prior_, (len(evidence), 1))
 
 
+class SwappedTables(NaiveBayes):
+    """Is planned with by other tables than beliefs are updated by."""
+
+    def tables(self, order):
+        return super().tables(order)[:, :, ::-1]
+
+
+class Other(ObservationModel):
+    """Its two answers to one question differ for one feature."""
+
+    def _fit(self, X, codes, sample_weight):
+        self.true_ = NaiveBayes().fit(X, codes)
+
+    def _likelihood(self, feature, evidence):
+        return self.true_._likelihood(feature, evidence)
+
+    def tables(self, order):
+        tables = self.true_.tables(order).copy()
+        tables[np.asarray(order) == 2] = 1 / 3
+        return tables
+
+
+class Forgetful(TreeNetwork):
+    """Says that no feature depends on another."""
+
+    def context_features(self, order):
+        return [np.empty(0, dtype=np.intp) for _ in order]
+
+
 class Unrepeatable(NaiveBayes):
     def fit(self, X, y, **settings):
         self.alpha = 1.0 + np.random.default_rng().random()
@@ -96,6 +125,9 @@ def test_a_sound_model_passes(data):
         (Advancing, "stage_likelihood"),
         (Together, "stage_likelihoods of feature"),
         (Silent, "must raise ValueError"),
+        (SwappedTables, r"tables\(\[.*\]\)\[0\] is not the likelihood of feature \d, by which beliefs go"),
+        (Other, "is not the likelihood of feature 2,"),
+        (Forgetful, r"context_features\(.* leaves out features on which the likelihood of feature \d depends"),
         (Unrepeatable, "twice gives different posteriors"),
     ],
 )

@@ -51,8 +51,8 @@ def check_observation_model(
     """Check that a model keeps the promises of `ObservationModel`.
 
     Probabilities are distributions; they agree with Bayes's rule and with one another whatever the order of
-    acquisition; the incremental form gives the same as the evidence form; fitting is repeatable; and errors name the
-    wrong input.
+    acquisition; the incremental form gives the same as the evidence form, and so do `tables`, where the model has such,
+    and what is left of the evidence by `context_features`; fitting is repeatable; and errors name the wrong input.
 
     Parameters
     ----------
@@ -92,6 +92,7 @@ def check_observation_model(
         _check_bayes(fitted, evidence, tolerance)
         _check_orders(fitted, data, tolerance)
         _check_increments(fitted, data, tolerance)
+        _check_tables(fitted, data, tolerance)
     except ValueError as error:  # by which likelihoods are refused
         raise AssertionError(str(error)) from error
     _check_messages(fitted, data)
@@ -181,6 +182,30 @@ def _check_increments(model: ObservationModel, X: IntArray, tolerance: float = 0
         seen[rows, feature] = outcome
         some = np.flatnonzero(rng.random(len(rows)) < 0.9)[::-1]
         state, rows = advanced[some], rows[some]
+
+
+def _check_tables(model: ObservationModel, X: IntArray, tolerance: float) -> None:
+    """What is planned with is what beliefs are updated by, in several orders, also of some features only."""
+    rng, close = np.random.default_rng(2), max(ROUNDING, tolerance)
+    for number in range(6):
+        order = rng.permutation(X.shape[1])[: max(1, X.shape[1] - number // 3)]
+        tables, contexts = model.tables(order), model.context_features(order)
+        seen, where = np.full_like(X, -1), f"{order.tolist()}"
+        require(tables is None or len(tables) == len(order), f"tables({where}) are not one a stage")
+        require(len(contexts) == len(order), f"context_features({where}) is not one array a stage")
+        for stage, feature in enumerate(order.tolist()):
+            likelihood, size = model.likelihood(feature, seen), int(model.n_outcomes_[feature])
+            if tables is not None:
+                table = np.tile(np.asarray(tables[stage])[:size], (len(X), 1, 1))
+                sentence = f"tables({where})[{stage}] is not the likelihood of feature {feature}, by which beliefs go"
+                equal(table, likelihood, close, sentence)
+            kept = np.where(np.isin(np.arange(X.shape[1]), contexts[stage]), seen, -1)
+            sentence = (
+                f"context_features({where})[{stage}] leaves out features on which the likelihood of feature "
+                f"{feature} depends"
+            )
+            equal(model.likelihood(feature, kept), likelihood, close, sentence)
+            seen[:, feature] = X[:, feature]
 
 
 def _check_messages(model: ObservationModel, X: IntArray) -> None:
