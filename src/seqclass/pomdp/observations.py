@@ -19,8 +19,9 @@ __all__: list[str] = []
 class TooLarge(ValueError):
     """More than an enumeration may visit."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what}; raise it or use method='simulation'.")
+    def __init__(self, what: str, remedy: str = "raise it or use method='simulation'") -> None:
+        super().__init__(f"{what}; {remedy}.")
+        self.what = what
 
 
 class Branches(NamedTuple):
@@ -71,7 +72,9 @@ class AllObservations(ObservationSource):
     def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
         if question_is_sampled(belief):
-            raise TooLarge(f"question {belief.question} has too many outcomes to follow them all")
+            raise TooLarge(
+                f"question {belief.question} has too many outcomes to follow them all", "use method='simulation'"
+            )
         share = weight[:, None] * belief.outcome_probabilities
         if self.missing > 0:
             share = np.column_stack([share * (1 - self.missing), weight * self.missing])

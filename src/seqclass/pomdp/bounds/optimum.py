@@ -179,7 +179,7 @@ def optimal_cost(
     Raises
     ------
     ValueError
-        If there are more histories than ``max_histories``.
+        If there are more histories than ``max_histories``; `certify` bounds the optimum by samples.
 
     Examples
     --------
@@ -189,7 +189,13 @@ def optimal_cost(
     >>> round(optimal_cost(problem), 3)
     0.25
     """
-    return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
+    try:
+        return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
+    except TooLarge as error:
+        first = "raise it, or " if "max_histories" in error.what else ""
+        scope = ", scope='all orders'" if problem.any_order else ""
+        remedy = f"{first}bound the optimum: certify(problem, policy{scope})"
+        raise TooLarge(f"optimal_cost: {error.what}", remedy) from None
 
 
 def optimal_values(
