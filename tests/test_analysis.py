@@ -480,9 +480,21 @@ class TestWhatIf:
         given = class_profile(problem, policy).n_features  # of each class: it does not go by how likely that is
         np.testing.assert_allclose(held.n_features, prior @ given)
 
+    def test_prices_by_the_names_of_questions(self) -> None:
+        rows = np.random.default_rng(0).integers(0, 2, (40, 3))
+        clf = SequentialClassifier(NaiveBayes(), order=[0, 2, 1], feature_costs=0.01).fit(rows, rows[:, 1])
+        problem, solver = clf.problem_, FirstK(None)
+        by_name, by_number = (
+            what_if(problem, clf.policy_, prices={key: 0.05}, solver=solver).problem.prices
+            for key in (problem.names.questions[2], 1)
+        )
+        assert by_name.tolist() == by_number.tolist() == [0.01, 0.01, 0.05]
+
     def test_wrong_input_is_refused(self) -> None:
         problem = random_problem(0)
         policy = FirstK(None).solve(problem)
+        with pytest.raises(ValueError, match="'worst' is no question of this problem"):
+            what_if(problem, policy, prices={"worst": 0.1})
         with pytest.raises(ValueError, match="prices names feature 99"):
             what_if(problem, policy, prices={99: 0.1})
         with pytest.raises(ValueError, match="prices must not be negative"):

@@ -118,7 +118,7 @@ def what_if(
     problem: AcquisitionProblem,
     policy: Policy,
     *,
-    prices: npt.ArrayLike | Mapping[int, float] | None = None,
+    prices: npt.ArrayLike | Mapping[int | str, float] | None = None,
     decision_costs: npt.ArrayLike | None = None,
     prior: npt.ArrayLike | None = None,
     solver: Solver | None = None,
@@ -137,9 +137,10 @@ def what_if(
         The problem, such as ``problem_`` of a fitted classifier.
     policy : Policy
         Its policy, such as ``policy_`` of a fitted classifier.
-    prices : array-like of shape (n_questions,) or mapping of int to float, optional
-        New price of each question, or of some features by their number in the problem. The full price of a feature in a
-        group changes by the same amount.
+    prices : array-like of shape (n_questions,) or mapping of str or int to float, optional
+        New price of each question, or of some: of questions by their names in ``problem.names``, or of *features* by
+        their numbers, which are those of ``problem.features`` and not places in ``problem.prices``. Where the order
+        is 0, 2, 1, ``{1: 0.05}`` changes ``problem.prices[2]``. The full price in a group changes by the same amount.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         New cost of each decision when each class is true.
     prior : array-like of shape (n_classes,), optional
@@ -190,12 +191,13 @@ def what_if(
     return WhatIf(changed, solved, before, held, after)
 
 
-def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int, float]) -> FloatArray:
+def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int | str, float]) -> FloatArray:
     if not isinstance(prices, Mapping):
         return check_costs(prices, "prices", (problem.n_questions,))
     new = prices_without_visits(problem).copy()
     for feature, price in prices.items():
-        stages = np.flatnonzero(problem.features == feature)
+        named = isinstance(feature, str)
+        stages = np.array([problem.names.number(feature)]) if named else np.flatnonzero(problem.features == feature)
         if not stages.size:
             raise ValueError(f"prices names feature {feature!r}, which the problem does not ask for.")
         new[stages] = price
@@ -209,7 +211,8 @@ class Sensitivity(Readable):
     Attributes
     ----------
     price : ndarray of shape (n_questions,)
-        With respect to the price of each question: the probability that it is bought at that price.
+        With respect to the price of each question, in the order of ``problem.prices``: the probability that it is
+        bought at that price.
     full_price : ndarray of shape (n_questions,)
         With respect to the full price: the probability that the question is bought as the first one of its group, or in
         a visit as that of the first ones which adds least. 0 without groups.
