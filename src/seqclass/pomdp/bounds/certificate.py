@@ -520,7 +520,7 @@ def certify(
         The bounds hold with any; the better they are, the smaller the gap.
     method : {"auto", "exact", "simulation", "deterministic"}
         ``"auto"`` enumerates what has at most ``max_histories`` histories. ``"deterministic"``: the lower end is the
-        grid's, certain, for up to three classes (`grid_lower_bound`), and the policy is enumerated if possible.
+        grid's, certain, for up to three classes, and the policy is enumerated if possible.
     n_paths : int
         Sampled paths, with ``width`` the first lot of them.
     width : float, optional
