@@ -206,10 +206,11 @@ def test_an_answer_is_put_right_after_the_decision(numbers: str, run: Any) -> No
     assert "Stopped before the end" in odd
 
 
-def test_a_slip_after_the_decision_does_not_end_the_case_on_a_terminal(
-    numbers: str, run: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_slip_after_the_decision_does_not_end_the_case(
+    numbers: str, run: Any, monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
-    monkeypatch.setattr("seqclass.cli.ask.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("seqclass.cli.ask.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: terminal)))
     told = run("ask", numbers, answers="10.5\nx7 = 1\nx0 = 0.5\n\n").stdout
     assert "'x7' is no feature of this model; did you mean" in told
     assert told.count("Decision: ") == 2

@@ -266,7 +266,7 @@ def _goes_on(asking: _LiveCase) -> bool:
         click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
     while (line := _read_line("> " if here else "")) is not None:
         named = _split_assignment(line, _names(asking.agent))[0] if "=" in line.strip("= ") else None
-        if line.lower() not in ("undo", "u") and (named is None or (named not in asking.columns and not here)):
+        if line.lower() not in ("undo", "u") and named is None:
             return False
         if not here:
             click.echo(f"\n> {line}")
