@@ -198,8 +198,8 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
         if any(len(question["features"]) > 1 for question in questions):
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
-                'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), or without marks and '
-                "bundles, or use `seqclass ask` or a service."
+                'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), fit without bundles and '
+                "marks, or use `seqclass ask` or a service."
             ) from None
         if agent.known.size:
             raise ValueError(
