@@ -6,6 +6,7 @@ import html
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -409,5 +410,8 @@ def test_a_decision_that_is_not_the_likeliest_class_says_why() -> None:
 )
 def test_what_a_question_adds_is_said_with_its_sign(added: float, told: str) -> None:
     step = ExplanationStep("age", 0, 47.0, 2, "old", 0.01, 0.01, 0.2, (0.5, 0.5), (0.9, 0.1), added_saving=added)
-    text = str(Explanation((0, 1), (0.5, 0.5), (0.9, 0.1), (step,), None, 0, {0: 0.1, 1: 0.9}, 0.01))
-    assert f"expected to save 0.2000 more than it costs, {told} without this feature" in text
+    explanation = Explanation((0, 1), (0.5, 0.5), (0.9, 0.1), (step,), None, 0, {0: 0.1, 1: 0.9}, 0.01)
+    assert f"expected to save 0.2000 more than it costs, {told} without this feature" in str(explanation)
+    in_money = told.replace("0.0500", "0.05 EUR")  # which has as many digits as it needs
+    text = str(replace(explanation, unit="EUR"))
+    assert f"expected to save 0.2 EUR more than it costs, {in_money} without this feature" in text

@@ -327,6 +327,8 @@ def test_there_is_an_example_of_each_result() -> None:
 def test_results_show_themselves(name: str) -> None:
     result = EXAMPLES[name]()
     assert type(result) is results()[name]
+    assert result == result
+    assert result != EXAMPLES["BeliefState"]()  # which is no data class, and equal to itself alone
     text = repr(result)
     print(text)
     assert name in text

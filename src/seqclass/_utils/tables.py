@@ -52,7 +52,8 @@ class Readable:
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        cls.__eq__ = _equal  # type: ignore[method-assign]
+        if "__eq__" not in vars(cls):
+            cls.__eq__ = _equal  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         text = visible(f"<{type(self).__name__}: {' '.join(self._summary().split())}", keep="")
@@ -131,7 +132,8 @@ class Readable:
 
 def _equal(result: Any, other: Any) -> Any:
     """Whether all fields are equal; by itself a data class of Python 3.13 is not equal to its like if one is NaN."""
-    if type(result) is not type(other) or not result.__dataclass_params__.eq:
+    compared = getattr(result, "__dataclass_params__", None)
+    if type(result) is not type(other) or compared is None or not compared.eq:
         return NotImplemented
     names = [held.name for held in fields(result) if held.compare]
     # tuples take one and the same NaN for equal, as hashes do

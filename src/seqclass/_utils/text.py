@@ -97,8 +97,8 @@ def plan_saving_text(saving: float, added: float, price: float, unit: str = "", 
     if math.isnan(added) or not saving > -_NEAR:
         return f"going on is {told}" if told else ""
     share, whole = money(abs(added), unit, 4), money(max(saving, 0.0), unit, 4)
-    less = f"{share} {'less' if added > 0 else 'more'}" if share != money(0.0, unit, 4) else "and as much"
-    less = "and nothing" if share == whole and added > 0 else less
+    less = f"{share} more" if added < 0 else "and nothing" if share == whole else f"{share} less"
+    less = "and as much" if abs(added) <= _NEAR else less
     return f"going on is {told}, {less} without {by}"
 
 
