@@ -215,7 +215,7 @@ def _command(
 
 def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
-    told = _told(asking.session)
+    told = _answered_names(asking.session)
     return [name for name in known_names(asking.agent) if name not in told]
 
 
@@ -345,7 +345,7 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
     if not has_marks:
         session.categories(name)  # refuses what is another bundle
     missing, value = value == "?", asking.value_of(name, value)
-    if name in _told(session):
+    if name in _answered_names(session):
         session.correct(name, None if missing else value, strict=asking.strict)
     else:
         known = name in _untold(asking)  # and so costs nothing, whenever it is told
@@ -360,7 +360,7 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
         click.echo(f"  Taken, though after the other answers the form does not ask {asking.question(one)}")
 
 
-def _told(session: Session) -> set[str]:
+def _answered_names(session: Session) -> set[str]:
     """Questions and features of bundles that were answered."""
     return {part for answer in session.history for part in (answer.name, *_parts(answer))}
 

@@ -121,7 +121,7 @@ class Tested(LatentStateModel):
             )
         self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
 
-    def _set_given(self, named: npt.NDArray[Any], n_outcomes: IntArray) -> None:
+    def _set_known_items(self, named: npt.NDArray[Any], n_outcomes: IntArray) -> None:
         """Set what a model of items that are known has in the place of what was found in learning."""
         self.classes_, self.n_features_in_, self.n_outcomes_ = np.unique(named), len(n_outcomes), n_outcomes
         self.log_likelihood_, self.n_iter_, self.converged_ = float("nan"), 0, True
@@ -356,7 +356,7 @@ class ItemResponse(Tested):
         named = model._class_labels()
         if named is None:
             raise ValueError("cuts is missing: say which abilities are the classes.")
-        model._set_given(named, given.n_outcomes)
+        model._set_known_items(named, given.n_outcomes)
         grid, mass = model._grid(model._reach(given))
         model._take(given, None, grid, model._mass_by_band(grid, mass, named))
         return model

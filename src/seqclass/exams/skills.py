@@ -198,7 +198,7 @@ class SkillProfile(Tested):
         model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
         model.feature_names_ = model._item_names()
         n = len(model._q())
-        model._set_given(model._class_labels(), np.full(n, 2))
+        model._set_known_items(model._class_labels(), np.full(n, 2))
         met, of_class = model._items_met()
         given = []
         for name, value in (("guess", guess), ("slip", slip)):
