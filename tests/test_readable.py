@@ -334,7 +334,7 @@ def test_results_show_themselves(name: str) -> None:
     assert name in text
     assert len(text.splitlines()) <= 3
     assert max(map(len, text.splitlines())) <= 120
-    assert not re.search(r"array\(|0x|object at|dtype|\n.*\n.*\n|<bound|np\.|Index\(", text)
+    assert not re.search(r"array\(|\b0x|object at|dtype|\n.*\n.*\n|<bound|np\.|Index\(", text)
     frame = result.to_frame()
     print(frame.iloc[:5].to_string())
     assert isinstance(frame, pd.DataFrame)
@@ -351,7 +351,7 @@ def test_results_show_themselves(name: str) -> None:
     page = result._repr_html_()
     assert "<table" in page
     assert page.count("<tr") <= 25
-    assert re.search(r"array\(|0x|object at", page) is None
+    assert re.search(r"array\(|\b0x|object at", page) is None
 
 
 @pytest.mark.parametrize("value", [0.2, float("nan")])
