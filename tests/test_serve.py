@@ -241,6 +241,9 @@ def test_explanations_models_page_and_health(client: Any, paths: dict[str, Path]
     assert "<!DOCTYPE html>" in client.get("/").text
     assert client.get("/", params={"name": "bundle 0"}).status_code == 200
     assert client.get("/healthz").json()["status"] == "ok"
+    assert (client.head("/healthz").status_code, client.head("/healthz").text) == (200, "")
+    yes, one = ({"answers": {"smokes": value}} for value in (True, 1))  # of 0 and 1, true may be sent
+    assert post(client, "/next", yes)["belief"] == post(client, "/next", one)["belief"]
     metrics = client.get("/metrics").text
     assert 'seqclass_requests_total{path="/explain",status="200"}' in metrics
     schema = client.get("/openapi.json").json()
@@ -281,6 +284,9 @@ def test_outcomes_bet_against_the_model(client: Any, paths: dict[str, Path]) -> 
 
 
 WRONG: dict[str, tuple[str, Any, list[Any], str]] = {
+    "true": ("/next", {"answers": {"age": True}}, ["body", "answers", "age"], "'age' must be a number, got true"),
+    "known true": ("/cases", {"known": {"age": False}}, ["body", "known"], "'age' must be a number, got false"),
+    "explained true": ("/explain", {"answers": {"age": True}}, ["body", "answers"], "must be a number, got true"),
     "name": ("/next", {"answers": {"aeg": 1}}, ["body", "answers", "aeg"], "did you mean 'age'?"),
     "text": ("/next", {"answers": {"age": "old"}}, ["body", "answers", "age"], "must be a number, got 'old'"),
     "category": (

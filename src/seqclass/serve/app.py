@@ -227,6 +227,7 @@ def create_app(
     for path, tell in gets.items():
         kind = {"/": HTMLResponse, "/metrics": PlainTextResponse}.get(path, JSONResponse)
         app.add_api_route(path, tell, methods=["GET"], responses=describe(path), response_class=kind)
+    app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     app.add_exception_handler(Refusal, lambda r, e: _problem(r.url.path, e.status, e.place, str(e)))
     app.add_exception_handler(
         HTTPException, lambda r, e: _problem(r.url.path, e.status_code, [], str(e.detail), e.headers)

@@ -110,6 +110,7 @@ class ServedModel:
         if key is None and len(Questions.of(self.agent).histories.lots) > 1:
             raise Refusal(422, ["body", "key"], "this policy is drawn by lot: send a name of the case as key.")
         with refuse("body", "known"):
+            self._check_booleans(known)
             return Session(self.agent, key, known=known)
 
     def answer(self, session: Session, answers: Mapping[str, Any], skipped: Sequence[str]) -> dict[str, str]:
@@ -121,6 +122,7 @@ class ServedModel:
                 if value is None:
                     session.unavailable(name)
                     continue
+                self._check_booleans({name: value})
                 session.observe(name, value)
                 odd |= _unusual(session, name)
         return odd
@@ -131,11 +133,23 @@ class ServedModel:
         for name, value in corrections.items():
             with refuse("body", "corrections", name):
                 before = session.history
+                self._check_booleans({name: value})
                 session.correct(name, value)
                 odd |= _unusual(session, name)
             why = f"taken out: after the correction of {short_repr(name)} this is not asked any more."
             gone |= dict.fromkeys({one.name for one in before} - {one.name for one in session.history}, why)
         return odd, gone
+
+    def _check_booleans(self, values: Mapping[str, Any]) -> None:
+        """Refuse true and false where training showed other numbers than 0 and 1."""
+        for name, value in values.items():
+            for part, told in value.items() if isinstance(value, Mapping) else [(name, value)]:
+                if isinstance(told, bool) and not {0.0, 1.0}.issuperset(self._ranges.get(str(part)) or ()):
+                    raise ValueError(f"{short_repr(part)} must be a number, got {json.dumps(told)}.")
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[float, float] | None]:
+        return {one["name"]: one["range"] for one in self.about["features"]}
 
     def notes(self, session: Session, odd: Mapping[str, str]) -> dict[str, str]:
         """What is worth knowing of the answers of a case by name, beside what is odd of the last ones."""
@@ -183,6 +197,7 @@ class ServedModel:
     def explain(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Why a case is decided as it is, of which these features are known."""
         with refuse("body", "answers"):
+            self._check_booleans(answers)
             [told] = self.clf.explain(dict(answers))
         return told.to_dict() | {"text": str(told), "model": self.name, "digest": self.digest}
 
