@@ -90,6 +90,31 @@ def test_a_rough_bound_is_called_one_and_what_tells_nothing_is_not_listed(networ
     assert "age: price 1" not in best
 
 
+def test_rules_are_shown_in_words(network: Path, run: Any) -> None:
+    skip = [
+        {"question": "swab", "after": "fever", "answers": ["some", "high"]},
+        {"question": "swab", "after": "cold", "match": "any"},
+        {"question": "season", "after": "cold", "answers": "yes", "implied": "winter"},
+    ]
+    area = {"body": {"items": ["fever", "cold"], "at_least": 1, "at_most": 2}}
+    told = {"areas": area, "enemies": [["season", "cold"]], "first": ["cold", "fever"], "mandatory": [1]}
+    Path("rules.json").write_text(json.dumps(told | {"skip": skip}))
+    done = run(*PLAN, "--rules", "rules.json")
+    assert done.exit_code == 0, done.stderr
+    shown = run("show", "plan.seq").stdout
+    name = seqclass.load("plan.seq").feature_names_in_[1]
+    assert shown.partition("Rules:\n")[2].partition("\n\n")[0].splitlines() == [
+        "  season is not asked where cold is yes: it is then winter",
+        "  swab is asked only where fever is some or high, or cold is answered",
+        "  of body, at least 1 and at most 2 of: fever, cold",
+        "  at most one of: season, cold",
+        "  before all others: cold, then fever",
+        f"  asked in every case: {name}",
+    ]
+    assert "rules =" not in shown
+    assert len(json.loads(run("show", "plan.seq", "--json").stdout)["rules"]) == 6
+
+
 def test_several_faults_prices_and_costs_of_decisions(network: Path, run: Any) -> None:
     Path("costs.csv").write_text("feature,cost\nswab,0.05\nfever,0.01\n")
     arguments = ["plan", "flu.bif", "-t", "flu", "-t", "cold", "--costs", "costs.csv", "--price", "0", "-o", "two.seq"]

@@ -17,7 +17,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of, known_names, outcome_labels
+from seqclass.agent.agent import agent_of, feature_name, known_names, outcome_labels
 from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
 from seqclass.classifier import SequentialClassifier
@@ -33,6 +33,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
+from seqclass.pomdp.rules import Rules
 from seqclass.pomdp.solve_info import WIDE_GAP
 
 #: What it means for a plan that a limit was hit.
@@ -113,6 +114,7 @@ def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str
         "held_out": held.record() if (held := vars(clf).get("held_out_")) else None,
         "choice": choice_record(clf),
         "skipped": list(getattr(vars(clf).get("choice_"), "skipped", ())),
+        "rules": list(_rule_texts(clf)),
         "settings": settings(clf),
         "provenance": None if (origin := vars(clf).get("provenance_")) is None else origin.record(),
     }
@@ -130,6 +132,36 @@ def visits_text(clf: BaseSequentialClassifier) -> str:
     if visits.max_panel is not None:
         told.append(f"at most {count(visits.max_panel, 'question')}")
     return ", ".join(told)
+
+
+def _rule_texts(clf: BaseSequentialClassifier) -> Iterator[str]:
+    """Say what may be asked, and what has to be: a sentence for each rule."""
+    rules = Rules.from_value(clf.get_params(deep=False).get("rules")) or Rules()
+
+    def names(columns: Any, between: str = ", ") -> str:
+        return between.join(one if isinstance(one, str) else feature_name(agent_of(clf), int(one)) for one in columns)
+
+    opening: dict[str, list[str]] = {}
+    skips = getattr(rules.skip, "rules", ())
+    joined = {names([rule.question]): ", or " for rule in skips if rule.match == "any"}
+    for rule in skips:
+        answer = "answered" if rule.answers is None else " or ".join(map(str, rule.answers))
+        question, case = names([rule.question]), f"{names([rule.after])} is {answer}"
+        if rule.implied is not None:
+            yield f"{question} is not asked where {case}: it is then {rule.implied}"
+        else:
+            opening.setdefault(question, []).append(case)
+    for question, cases in opening.items():
+        yield f"{question} is asked only where {joined.get(question, ' and ').join(cases)}"
+    for name, area in rules.areas.items():
+        limits = [f"{key.replace('_', ' ')} {area[key]}" for key in ("at_least", "at_most") if key in area]
+        yield f"of {name}, {' and '.join(limits) or 'any number'} of: {names(area['items'])}"
+    for group in rules.enemies:
+        yield f"at most one of: {names(group)}"
+    if len(rules.first):
+        yield f"before all others: {names(rules.first, ', then ')}"
+    if len(rules.mandatory):
+        yield f"asked in every case: {names(rules.mandatory)}"
 
 
 def bound_text(content: dict[str, Any]) -> str:
@@ -188,7 +220,7 @@ def settings(clf: BaseSequentialClassifier) -> dict[str, str]:
     """The settings of a classifier that differ from the defaults, and its parts, as text."""
     default = SequentialClassifier().get_params(deep=False)
     # one that chooses its parts has them beside its parameters
-    names = [name for name in {**clf.get_params(deep=False), **default} if name != "feature_costs"]
+    names = [name for name in {**clf.get_params(deep=False), **default} if name not in ("feature_costs", "rules")]
     chosen = {name: repr(getattr(clf, name)) for name in names if hasattr(clf, name)}
     chosen = {name: text for name, text in chosen.items() if name not in default or text != repr(default[name])}
     if agent_of(clf).charge_missing:  # prices and costs of decisions are shown by themselves

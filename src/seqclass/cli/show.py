@@ -84,6 +84,10 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     rest = len(clf.order_) - len(content["features"])
     if rest > 0:
         click.echo(f"  ... and {rest} more (--all)")
+    if content["rules"]:
+        click.echo("\nRules:")
+        for told in content["rules"]:
+            click.echo(wrap(told, "  ", hanging="    "))
     click.echo("\nSettings:")
     for name, text in content["settings"].items():
         click.echo(wrap(f"{name} = {text}", "  ", hanging="    "))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class Choice(Readable):
             for row in rows
         ]
         told = [f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows)]
-        return "\n".join([*told, *(f"not tried: {one}" for one in self.skipped)])
+        return "\n".join([*told, *(fill(f"not tried: {one}", 88, subsequent_indent="  ") for one in self.skipped)])
 
 
 def drop_reason(
