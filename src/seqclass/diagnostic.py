@@ -7,8 +7,10 @@ need data, or a network (`seqclass.SequentialClassifier.from_network`).
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,7 +160,8 @@ class TestTable:
         array = check_finite(value, name, shape)
         if (wrong := (array < 0) | (array > 1)).any():
             of = "" if shape is None else f" of {short_repr(self.names[int(np.argwhere(wrong)[0, 0])])}"
-            raise ValueError(f"{name}{of} must lie between 0 and 1, got {array[wrong].flat[0]:g} (95% is 0.95).")
+            first = float(array[wrong].flat[0])
+            raise ValueError(f"{name}{of} must lie between 0 and 1, got {first:g}{_without_percent(first)}.")
         return array
 
     def _of_ratios(self, above: FloatArray, below: FloatArray) -> FloatArray:
@@ -258,7 +261,10 @@ class TestTable:
         if len(wrong := np.argwhere(numbers.isna().to_numpy() & table.notna().to_numpy())):
             row, column = wrong[0]
             cell = f"{table.columns[column]} of {short_repr(table.index[row])}"
-            raise ValueError(f"{cell} must be a number, got {short_repr(table.iloc[row, column])} (95% is 0.95).")
+            told, share = str(table.iloc[row, column]).strip(), math.nan
+            with suppress(ValueError):
+                share = float(told.removesuffix("%"))
+            raise ValueError(f"{cell} must be a number, got {short_repr(told)}{_without_percent(share)}.")
         rows = {name: numbers.loc[name, columns].to_numpy() for name in _ROWS if name in numbers.index}
         if twice := [name for name, row in rows.items() if row.ndim > 1]:
             raise ValueError(f"there is more than one row {twice[0]!r}; keep one.")
@@ -522,6 +528,11 @@ def _check_names(names: Sequence[str], what: str, least: int) -> tuple[str, ...]
     if len(known) < least or len(set(known)) < len(known) or not all(name.strip() for name in known):
         raise ValueError(f"{what} must hold at least {least} different names, got {short_repr(names)}.")
     return known
+
+
+def _without_percent(number: float) -> str:
+    """How to write what seems to be meant in percent."""
+    return f" ({number:g}% is {number / 100:g})" if 0 <= number <= 100 else ""
 
 
 def _accuracy_columns(columns: list[str]) -> list[str]:

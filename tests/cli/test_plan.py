@@ -237,6 +237,8 @@ def test_a_table_of_tests_becomes_plan_page_and_certificate(
         (["--known", "scan"], "--known"),
         (["--decision-costs", "tests.csv"], "no row for class 'disease'"),
         ([], "tests.csv: sensitivity of 'd-dimer' must lie between 0 and 1, got 95 (95% is 0.95)"),
+        (["--prior", "20"], "--prior must lie between 0 and 1, got 20 (20% is 0.2)"),
+        (["--prior", "20%"], "Invalid value for '--prior': '20%' is not a valid number"),
     ],
 )
 def test_what_is_wrong_about_a_table_of_tests_is_said(

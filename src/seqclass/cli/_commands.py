@@ -253,7 +253,7 @@ def fit() -> None:
 @drop_option
 @click.option(
     "--prior",
-    type=Finite(0, 1),
+    type=Finite(),
     metavar="P",
     help="P(disease), of a table of tests.  [default: the table's row 'prior']",
 )

@@ -92,6 +92,8 @@ csv_options = _options(
 class Finite(click.FloatRange):
     """A number in a range, and a number it is: neither infinity nor nan."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):

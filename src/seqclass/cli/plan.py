@@ -254,6 +254,10 @@ def _read_network(
 
 def _read_tests(file: Path, decision_costs: Path | None, **settings: Any) -> TestTable:
     frame = read_frame(file, text=("test", "group"))
+    prior = settings.get("prior")
+    if prior is not None and not 0 <= prior <= 1:
+        hint = f" ({prior:g}% is {prior / 100:g})" if 1 < prior <= 100 else ""
+        raise InputError(f"--prior must lie between 0 and 1, got {prior:g}{hint}.")
     with as_input_errors(str(file)):
         table = TestTable.from_frame(frame, **settings)
     if decision_costs is None:
