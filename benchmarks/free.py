@@ -45,14 +45,14 @@ def some_asked(problem: AcquisitionProblem, X: Any, n_rows: int) -> BeliefState:
     return belief
 
 
-def one_by_one(belief: BeliefState) -> Any:
-    """Expected cost of deciding after each question, question by question and outcome by outcome."""
+def one_by_one(belief: BeliefState, questions: Any) -> Any:
+    """Expected cost of deciding after each open question, question by question and outcome by outcome."""
     problem = belief.problem
-    costs = np.empty((len(belief), problem.n_questions))
-    for question in range(problem.n_questions):
+    costs = np.empty((len(belief), len(questions)))
+    for at, question in enumerate(questions.tolist()):
         here = belief.asking(question)
         outcomes = range(int(problem.n_outcomes[question]))
-        costs[:, question] = sum(problem.stopping_cost(here.joint[:, v]) for v in outcomes)
+        costs[:, at] = sum(problem.stopping_cost(here.joint[:, v]) for v in outcomes)
     return costs
 
 
@@ -64,13 +64,13 @@ def scoring(model: Any, n_rows: int, n_questions: int, repeats: int) -> Row:
         return asked[np.arange(n_rows)]
 
     np.testing.assert_allclose(
-        problem.structure.costs_after(questions, fresh()), one_by_one(fresh())[:, 3:], atol=1e-12
+        problem.structure.costs_after(questions, fresh()), one_by_one(fresh(), questions), atol=1e-12
     )
     return measure(
         f"scores of {n_rows} rows x {len(questions)} open questions x {N_OUTCOMES} outcomes, {type(model).__name__}",
         lambda: problem.structure.costs_after(questions, fresh()),
         peer="a loop over questions and outcomes",
-        peer_call=lambda: one_by_one(fresh()),
+        peer_call=lambda: one_by_one(fresh(), questions),
         repeats=repeats,
     )
 
