@@ -293,7 +293,8 @@ def judged(name: str, streams: list[Stream], methods: list[str], price: float) -
         told = "".join(f"{figures[key]:{width}}" for key, width in WIDTHS.items())
         print(f"{method:34}{told}{seconds:7.1f}   {apart}", flush=True)
         row = {"name": f"{name}, {method}", "ours_s": seconds, "peer": None, "peer_s": None, "ratio": None}
-        rows.append(row | {"peak_mb": None} | figures)
+        known = {key: value for key, value in figures.items() if not np.isnan(value)}
+        rows.append(row | {"peak_mb": None} | dict.fromkeys(figures) | known)
     return rows
 
 
