@@ -40,6 +40,12 @@ def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, r
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "with 80% confidence at most 40% of its decisions are wrong" in page
     assert "Prices and costs are in EUR." in page
+    followed = run("ask", "certified.seq", answers="?\n" * 20).stdout
+    told = run("ask", "certified.seq", "--known", "age in years=50", answers="?\n" * 20).stdout
+    without = run("ask", model, "--known", "age in years=50", answers="?\n" * 20).stdout
+    assert ["Decision: " in one for one in (followed, told, without)] == [True] * 3
+    said = "of this one nothing is promised."
+    assert [said in " ".join(one.split()) for one in (followed, told, without)] == [False, True, False]
 
 
 @pytest.mark.slow

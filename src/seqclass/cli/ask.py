@@ -30,7 +30,7 @@ from seqclass.agent._case import Answer
 from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, known_names, marks_of, outcome_labels
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
-from seqclass.cli._describe import load_model
+from seqclass.cli._describe import load_contract
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, sentence
 from seqclass.cli._format import belief_text, count, wrap
 from seqclass.labels import Labels
@@ -53,6 +53,8 @@ class _LiveCase:
     strict: bool
     #: Answers that ``--known`` gave, which were never typed and stay.
     n_given: int
+    #: Whether an error rate is certified.
+    certified: bool
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -183,7 +185,7 @@ def _command(
     if sys.stdin is None:
         raise InputError("standard input is closed, and that is where answers come from.")
     check_output(save, read=[model, labels])  # not the case itself, which goes on
-    clf = load_model(model, unknown, currency)
+    clf, contract = load_contract(model, unknown, currency)
     if resume is not None and (known or first):
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with as_input_errors():
@@ -196,7 +198,7 @@ def _command(
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
             raise ValueError(notes)
-    asking = _LiveCase(agent, session, words, save, strict, len(session.history))
+    asking = _LiveCase(agent, session, words, save, strict, len(session.history), contract is not None)
     if resume is not None:
         check_input_file(resume)
         with as_input_errors(str(resume)):
@@ -455,6 +457,12 @@ def _possible_classes_text(asking: _LiveCase, alpha: float) -> str:
     return f"Still possible, but for {percent(alpha)} of cases: {join_names(map(asking.words.class_text, classes))}"
 
 
+#: Of a contract, where other things were told than it asks for.
+_NOT_CERTIFIED = (
+    "What is certified is about cases that answer what is asked, and nothing else: of this one nothing is promised."
+)
+
+
 def _conclude(asking: _LiveCase, finished: bool) -> None:
     session, unit = asking.session, asking.unit
     click.echo(f"\nBelief: {asking.belief}")
@@ -462,6 +470,8 @@ def _conclude(asking: _LiveCase, finished: bool) -> None:
         click.echo(f"Decision: {asking.decision}")
         if (told := asking.agent.differential) is not None:
             click.echo(_possible_classes_text(asking, told.alpha))
+        if asking.certified and not session._is_as_planned():
+            click.echo(wrap(_NOT_CERTIFIED))
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
     if why := asking.why:
