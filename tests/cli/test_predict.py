@@ -254,6 +254,19 @@ def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
         assert f"{n} rows have an answer outside of what" in run("predict", "m.seq", "parts", "-o", "out").stdout
 
 
+def test_columns_without_a_value_are_told(model: str, run: Any, patients: pd.DataFrame) -> None:
+    """But not those that were empty in training, nor those of a single row."""
+    [name, *_] = (one for one in seqclass.load(model).feature_names_in_ if patients[one].notna().any())
+    patients.assign(**{name: np.nan}).to_csv("hollow.csv", index=False)
+    patients.iloc[:1].assign(**{name: np.nan}).to_csv("one.csv", index=False)
+    told = f"hollow.csv: no row has a value in {name!r}; what is empty counts as not available.\n"
+    for command in ("predict", "evaluate"):
+        more = ["-o", "decided.csv"] * (command == "predict")
+        assert told in run(command, model, "hollow.csv", *more).stderr
+        assert "no row has a value" not in run(command, model, "one.csv", *more).stderr
+        assert "no row has a value" not in run(command, model, "data.csv", *more).stderr
+
+
 def test_answers_outside_of_training_in_sparse_rows() -> None:
     X, y = np.array([[0.0, 5.0], [1.0, 5.0]] * 20), [0, 1] * 20
     clf = seqclass.SequentialClassifier().fit(sp.csr_array(X), y)

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import short_repr
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import class_numbers
-from seqclass.agent.agent import agent_of, marks_of, read_columns, refuse_absent, split_rows
+from seqclass.agent.agent import agent_of, column_categories, marks_of, read_columns, refuse_absent, split_rows
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
-from seqclass.cli._format import count
+from seqclass.cli._format import count, wrap
 from seqclass.cli._progress import open_with_progress, progress
 from seqclass.cli._training import form, header, kind, pick, read_arrays, read_frame
 from seqclass.datasets.table import class_labels, group_labels
@@ -61,11 +62,25 @@ def read_cases(
         with as_input_errors(str(path)):
             frame = split_rows(agent_of(clf), frame)
         wanted = [name for name in needed if name in set(frame.columns)]
+    _tell_empty(clf, frame[wanted], path)
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
     return InputRows(
         frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept, [*dict.fromkeys([*names, *wanted])]
     )
+
+
+def _tell_empty(clf: BaseSequentialClassifier, frame: Any, path: Path) -> None:
+    """Say which columns have no value in any of several rows, though they had some in training."""
+    agent = agent_of(clf)
+    seen = {
+        clf.feature_name(j): column_categories(agent, j) or agent.coder.training_range(j)
+        for j in read_columns(agent).tolist()
+    }
+    empty = [name for name in frame if len(frame) > 1 and seen.get(name) and frame[name].isna().all()]
+    if empty:
+        told = f"{path}: no row has a value in {join_names(empty)}; what is empty counts as not available."
+        click.echo(wrap(told), err=True)
 
 
 def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -> InputRows:
