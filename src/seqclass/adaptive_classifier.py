@@ -366,8 +366,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         How much is tried. ``"quick"``: 3 folds of at most 3000 rows; numbers are modelled as densities or cut where the
         labels change, from 300 rows on also in a tree, and with 100 columns or more also with the few columns that tell
         most. ``"thorough"``: 10 folds of at most 50,000 rows, all candidates, mixtures of five bootstrap samples each,
-        and policies fitted by looking at all possible answers. If there are more rows than that, a random sample of
-        them, stratified by class, is used to choose on; the held-out figures then come from classifiers fitted to fewer
+        and policies fitted by looking at all possible answers, in about eight times the seconds. If there are more rows
+        than that, a random sample of them, stratified by class, is used to choose on; the held-out figures then come from classifiers fitted to fewer
         rows than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With ``rules``, no way that asks in one order for everybody is tried.
