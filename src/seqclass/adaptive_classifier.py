@@ -367,8 +367,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         labels change, from 300 rows on also in a tree, and with 100 columns or more also with the few columns that tell
         most. ``"thorough"``: 10 folds of at most 50,000 rows, all candidates, mixtures of five bootstrap samples each,
         and policies fitted by looking at all possible answers, in about eight times the seconds. If there are more rows
-        than that, a random sample of them, stratified by class, is used to choose on; the held-out figures then come from classifiers fitted to fewer
-        rows than the final one.
+        than that, a random sample of them, stratified by class, is used to choose on; the held-out figures then come
+        from classifiers fitted to fewer rows than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With ``rules``, no way that asks in one order for everybody is tried.
     budget : int or sequence of int, optional
