@@ -24,7 +24,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
 from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.frames import FrameEncoder, Levels, plain_data
 from seqclass._utils.tables import Readable, plain_figures
-from seqclass._utils.text import Remedied, near, short_repr
+from seqclass._utils.text import at_place, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns, refuse_absent
@@ -271,9 +271,7 @@ def _write(
             try:
                 record = clf.acquire(features)
             except ValueError as error:
-                raise (
-                    error.at(f"{file}: ") if isinstance(error, Remedied) else ValueError(f"{file}: {error}")
-                ) from error
+                raise at_place(error, f"{file}: ") from error
             refuse_absent(agent_of(clf), record.order, names, file, frame.index)
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))

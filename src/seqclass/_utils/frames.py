@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, is_fitted, require
-from seqclass._utils.text import MAX_EXACT, Remedied, fold_text, join_names, raise_all, short_repr
+from seqclass._utils.text import MAX_EXACT, Remedied, at_place, fold_text, join_names, raise_all, short_repr
 
 #: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
 MAX_CATEGORIES = 50
@@ -462,7 +462,7 @@ def each_column(names: Iterable[Any], work: Callable[[Any], Any], place: str = "
         try:
             made[name] = work(name)
         except ValueError as error:
-            wrong.append(error.at(place) if isinstance(error, Remedied) else f"{place}{error}")
+            wrong.append(at_place(error, place))
     raise_all(wrong)
     return made
 

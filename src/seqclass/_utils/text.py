@@ -142,11 +142,11 @@ class Problems(ValueError):
         return "\n".join(map(str, self.args))
 
 
-def raise_all(problems: Sequence[str | Remedied]) -> None:
+def raise_all(problems: Sequence[str | ValueError]) -> None:
     """Raise all that is wrong, if anything is."""
     most = 20  # lines
     if len(problems) == 1:
-        raise problems[0] if isinstance(problems[0], Remedied) else ValueError(problems[0])
+        raise problems[0] if isinstance(problems[0], ValueError) else ValueError(problems[0])
     if problems:
         more = [f"There are {len(problems) - most} more problems."] if len(problems) > most else []
         raise Problems(*problems[:most], *more)
@@ -223,10 +223,15 @@ class Remedied(ValueError):
         return f"{self.args[0]}{remedies.get(self.args[1], self.remedies[self.args[1]])}"
 
 
+def at_place(error: ValueError, place: str) -> ValueError:
+    """An error like this that says where it is."""
+    return error.at(place) if isinstance(error, Remedied) else ValueError(f"{place}{error}")
+
+
 def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
     """Message of an error on one line, with a full stop, and what to do about it in the words of a surface."""
     if isinstance(error, Problems):
-        texts = (one.spell(remedies or {}) if isinstance(one, Remedied) else one for one in error.args)
+        texts = (one.spell(remedies or {}) if isinstance(one, Remedied) else str(one) for one in error.args)
         return " ".join(map(end_sentence, map(brief, texts)))
     text = error.spell(remedies or {}) if isinstance(error, Remedied) else str(error)
     if isinstance(error, OSError) and error.strerror:

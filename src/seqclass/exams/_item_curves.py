@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
@@ -43,6 +43,7 @@ class Curves(ABC):
 
     n_outcomes: int
     n_free: int
+    kind: ClassVar[str] = "graded"
 
     @abstractmethod
     def start(self, share: FloatArray) -> FloatArray:
@@ -171,6 +172,8 @@ class Asymptotic(Curves):
 
 class Nominal(Curves):
     """Nominal responses (Bock 1972): P(outcome k) proportional to exp(s_k ability + c_k), with s_0 = c_0 = 0."""
+
+    kind = "nominal"
 
     def __init__(self, n_outcomes: int, spread: float = 3.0) -> None:
         self.n_outcomes, self.n_free, self.spread = n_outcomes, 2 * (n_outcomes - 1), spread

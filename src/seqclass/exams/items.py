@@ -607,7 +607,7 @@ def _parameters(
         slopes[group.columns, :size], intercepts[group.columns, :size] = own[:, :size], own[:, size : 2 * size]
         lower[group.columns], upper[group.columns] = own[:, -2], own[:, -1]
         for column in group.columns.tolist():
-            kinds[column] = "nominal" if isinstance(group.curves, Nominal) else "graded"
+            kinds[column] = group.curves.kind
     return ItemParameters(
         tuple(kinds), slopes, intercepts, lower, upper, None if names is None else tuple(map(str, names))
     )

@@ -58,14 +58,11 @@ class Tables(ABC):
 class OneContext(Tables):
     """Likelihoods that depend on the class alone: one context at every stage."""
 
+    single = True
+
     def __init__(self, likelihoods: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> None:
         self._likelihoods = likelihoods
         self._n_outcomes = n_outcomes
-
-    @property
-    def single(self) -> bool:
-        """Yes."""
-        return True
 
     def n_contexts(self, stage: int) -> int:
         """One."""

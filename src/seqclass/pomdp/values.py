@@ -11,7 +11,7 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import require, stored_part, stored_whole
 from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.tables import OneContext, Tables
+from seqclass.pomdp.tables import Tables
 
 __all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]
 
@@ -109,7 +109,7 @@ class ValueFunction(Stored, ABC):
     def _successors(self, belief: BeliefState) -> IntArray | None:
         """Context after each outcome of each row, one row after the other."""
         tables = self.problem.structure.tables
-        if tables is None or isinstance(tables, OneContext) or (context := context_of(belief)) is None:
+        if tables is None or tables.single or (context := context_of(belief)) is None:
             return None
         return tables.successors(belief.stage, context).reshape(-1)
 

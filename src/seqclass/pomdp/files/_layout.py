@@ -203,6 +203,9 @@ class FreeLayout(_Numbered):
 class Layout(_Numbered):
     """Numbering of stages and contexts in files."""
 
+    #: Number of actions before those of the decisions: one buys the next feature.
+    n_asks = 1
+
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
         self.tables = require_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
@@ -247,11 +250,6 @@ class Layout(_Numbered):
     def costs(self) -> FloatArray:
         """Cost of each decision by hidden state, (width, n_decisions)."""
         return self.problem.decision_costs
-
-    @property
-    def n_asks(self) -> int:
-        """Number of actions before those of the decisions: one buys the next feature."""
-        return 1
 
     @property
     def values(self) -> IntArray:

@@ -52,7 +52,7 @@ def _head(
 
 def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
     """Lines of the file; see `write_pomdp`."""
-    problem, nodes = layout.problem, layout.nodes
+    problem, nodes, discount = layout.problem, layout.nodes, check_discount(discount, layout.n_stages)
     hidden = layout.hidden_names(endings)
     states = [[f"{node}_{ending}" for ending in hidden] for node in layout.names("s")]
     seen = "was asked" if nodes.by_set else "was asked and answered"
@@ -213,18 +213,16 @@ def write_pomdp(
         write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **given)
         return
     discount = 1.0 if discount is None else discount
-    layout = FreeLayout(problem, n_stages) if problem.any_order else Layout(problem, n_stages)
-    discount = check_discount(discount, layout.n_stages)
     endings = labels(classes, problem.n_classes, "classes", "")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    if isinstance(layout, FreeLayout):
-        write_lines(path, free_lines(layout, discount, endings, stops))
+    if problem.any_order:
+        write_lines(path, free_lines(FreeLayout(problem, n_stages), discount, endings, stops))
     else:
-        write_lines(path, _lines(layout, discount, endings, stops))
+        write_lines(path, _lines(Layout(problem, n_stages), discount, endings, stops))
 
 
 def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
-    problem = layout.problem
+    problem, discount = layout.problem, check_discount(discount, layout.n_stages)
     states = [[f"{node}_{ending}" for ending in endings] for node in layout.names("s")]
     yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
     yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -274,16 +275,18 @@ def read_policy(
     foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.width + 1), full, layout)
     factors = _check_decisions(foreign, discount)
     known, n_stages = foreign.layout, foreign.layout.n_stages
-    values: AlphaVectors
+    info = SolveInfo("converged" if n_stages == problem.n_stages else "truncated", n_stages=n_stages)
+    policy: LookaheadPolicy
     if isinstance(known, FreeLayout):
-        values = NodeVectors(known.nodes, [_node_set(foreign, stage, factors[stage]) for stage in range(n_stages)])
+        nodes = NodeVectors(known.nodes, [_node_set(foreign, stage, factors[stage]) for stage in range(n_stages)])
+        policy = NodePolicy(nodes, replace(info, size=nodes.size))
+        shortfalls = _free_shortfalls(policy)
     else:
         values = AlphaVectors(problem, [_stage_set(foreign, known, k, factors[k]) for k in range(n_stages)])
-    status = "converged" if n_stages == problem.n_stages else "truncated"
-    info = SolveInfo(status, n_stages=n_stages, size=values.size)
-    policy = NodePolicy(values, info) if isinstance(values, NodeVectors) else LookaheadPolicy(values, info)
+        policy = LookaheadPolicy(values, replace(info, size=values.size))
+        shortfalls = _shortfalls(known, values, policy)
     if check:
-        _check_claims(foreign, policy)
+        _check_claims(foreign, shortfalls)
     return policy
 
 
@@ -406,12 +409,10 @@ def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
     return vectors[~beaten]
 
 
-def _check_claims(foreign: _Foreign, policy: LookaheadPolicy) -> None:
+def _check_claims(foreign: _Foreign, shortfalls: Iterable[float]) -> None:
     """Refuse vectors that promise less than one more price and the next stage's vectors cost."""
-    layout = foreign.layout
     # share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for
-    slack = 1e-3 * max(float(layout.costs.max()), 1e-9)
-    shortfalls = _shortfalls(layout, policy) if isinstance(layout, Layout) else _free_shortfalls(policy)
+    slack = 1e-3 * max(float(foreign.layout.costs.max()), 1e-9)
     for stage, short in enumerate(shortfalls):
         if short > slack:
             raise foreign.error(
@@ -421,10 +422,9 @@ def _check_claims(foreign: _Foreign, policy: LookaheadPolicy) -> None:
             )
 
 
-def _shortfalls(layout: Layout, policy: LookaheadPolicy) -> Iterator[float]:
+def _shortfalls(layout: Layout, values: AlphaVectors, policy: LookaheadPolicy) -> Iterator[float]:
     """By how much each stage's vectors claim less than look-ahead finds, at beliefs that the policy reaches."""
-    values, problem, tables = policy.values, layout.problem, layout.tables
-    assert isinstance(values, AlphaVectors)  # as it was read
+    problem, tables = layout.problem, layout.tables
     points = sample_beliefs(problem, values.n_stages, _N_CHECKED, np.random.default_rng(0), policy)
     everything = [*values.sets, AlphaSet(np.empty((0, problem.n_classes)))]
     for stage, (belief, context, _) in enumerate(points):

@@ -60,6 +60,7 @@ _OPEN, _GOING, _ENDED = "open", "going", "ended"
 
 def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: list[str]) -> Iterator[str]:
     """Lines of the file; see `write_pomdpx`."""
+    discount = check_discount(discount, layout.n_stages)
     by_set, n_questions = layout.nodes.by_set, len(layout.actions)
     hidden = layout.hidden_names(classes)
     shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
@@ -196,19 +197,18 @@ def write_pomdpx(
     decisions: Sequence[Any] | None = None,
 ) -> None:
     """Write an acquisition problem as POMDPX; see `write_pomdp`."""
-    layout = FreeLayout(problem, n_stages) if problem.any_order else Layout(problem, n_stages)
-    discount = check_discount(discount, layout.n_stages)
     hidden = labels(classes, problem.n_classes, "classes", "c")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    if isinstance(layout, FreeLayout):
+    if problem.any_order:
+        layout = FreeLayout(problem, n_stages)
         layout.check_observed()
         write_lines(path, free_lines(layout, discount, hidden, stops))
     else:
-        write_lines(path, _lines(layout, discount, hidden, stops))
+        write_lines(path, _lines(Layout(problem, n_stages), discount, hidden, stops))
 
 
 def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
-    nodes = layout.names("k")
+    nodes, discount = layout.names("k"), check_discount(discount, layout.n_stages)
     yield _HEAD
     yield "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
     yield f"<Discount>{number(discount)}</Discount>"

@@ -229,9 +229,7 @@ def with_bounds(policy: _Policy, lower: float, upper: float, confidence: float =
 class PlannedPolicy(Policy):
     """A table of what to ask after each partial answer, and another policy wherever it says nothing."""
 
-    @property
-    def _knows_any_belief(self) -> bool:
-        return False
+    _knows_any_belief = False
 
     def __init__(
         self,

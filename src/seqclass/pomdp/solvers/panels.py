@@ -367,9 +367,7 @@ def _choice(chosen: _TriedPolicy, tried: list[_TriedPolicy], cases: TrialCases) 
 class PlannedPanels(PanelPolicy):
     """A table of what to order after each partial answer; where it says nothing, panels are grown."""
 
-    @property
-    def _knows_any_belief(self) -> bool:
-        return False
+    _knows_any_belief = False
 
     def __init__(self, plan: list[PanelPlan], problem: AcquisitionProblem, n_branches: int, info: SolveInfo) -> None:
         super().__init__(PanelValues(problem), (1, problem.n_questions), n_branches, info=info)

@@ -117,9 +117,7 @@ class TreePolicy(Policy):
         super().__init__(problem)
         self.asks, self.leads_to = asks, leads_to
 
-    @property
-    def _knows_any_belief(self) -> bool:
-        return False
+    _knows_any_belief = False
 
     def _action(self, belief: BeliefState) -> IntArray:
         rows, node = np.arange(len(belief)), np.zeros(len(belief), dtype=np.intp)
