@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import entr
 from sklearn.datasets import load_breast_cancer, load_iris
 from slopes import finite_differences
 
@@ -24,7 +25,6 @@ from seqclass.analysis import (
     thresholds,
     what_if,
 )
-from seqclass.analysis.beliefs import entropy
 from seqclass.analysis.sensitivity import HeldPolicy
 from seqclass.bn import NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.costs import Costs
@@ -229,11 +229,13 @@ class TestEntropyPath:
             np.testing.assert_allclose(path.stopped[k], mean([n for n in here if not n.go_on], nats))
             np.testing.assert_allclose(path.asked[k], sum(n.weight for n in here if n.go_on), atol=1e-15)
         assert (np.diff(path.overall) <= 1e-12).all()
-        assert -1e-12 <= path.information <= entropy(case.problem.prior[None])[0] + 1e-12
+        assert -1e-12 <= path.information <= entr(case.problem.prior).sum() + 1e-12
 
     def test_a_belief_that_is_certain_has_none(self) -> None:
-        np.testing.assert_array_equal(entropy(np.eye(3)), np.zeros(3))
-        np.testing.assert_allclose(entropy(np.full((1, 4), 0.25)), np.log(4))
+        says_nothing = np.full((1, 2, 4), 0.5)
+        for prior, nats in ((np.eye(4)[1], 0.0), (np.full(4, 0.25), np.log(4))):
+            problem = TableProblem(prior, says_nothing, prices=0.1)
+            np.testing.assert_allclose(entropy_path(problem, FirstK(None).solve(problem)).overall, [nats, nats])
 
 
 class TestFeatureValues:

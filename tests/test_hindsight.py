@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
+from seqclass.pomdp import FirstK, MixtureProblem, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
@@ -18,8 +18,7 @@ from seqclass.testing.solvers import count_ticks
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch):
-    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_beliefs=500, n_vectors=8))
-    monkeypatch.setattr(alpha, "_ROUNDS", 5)
+    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_beliefs=500, n_vectors=8, n_rounds=5))
 
 
 def mixture(seed, n_questions, bound=9):

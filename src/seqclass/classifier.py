@@ -18,7 +18,7 @@ from seqclass.agent.problem import is_free
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixes_bins
 from seqclass.fitting._cross_fit import hold_out
-from seqclass.fitting._fit import fit_given, fit_network, fit_rows, network_solver
+from seqclass.fitting._fit import Fit, fit_given, fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
 from seqclass.fitting._settings import Parameters, Settings
 from seqclass.fitting._steps import forgetting_weights, time_step
@@ -238,6 +238,9 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
         if self.half_life is not None:
             settings.check()
         fit = fit_rows(settings, X, y, forgetting_weights(y, self.half_life, sample_weight))
+        return self._take_and_hold_out(fit, n_folds)
+
+    def _take_and_hold_out(self, fit: Fit, n_folds: int) -> SequentialClassifier:
         self._take(fit)
         if n_folds:
             with time_step(self.timings_, "held_out"):
@@ -304,11 +307,7 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
                 "selector=None."
             )
         fit = fit_chunks(Settings.from_estimator(self), source, sample_rows)
-        self._take(fit)
-        if n_folds:
-            with time_step(self.timings_, "held_out"):
-                self.held_out_ = hold_out(fit, n_folds)
-        return self
+        return self._take_and_hold_out(fit, n_folds)
 
     @_WhereBinsAreFixed
     def partial_fit(

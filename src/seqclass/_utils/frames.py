@@ -358,8 +358,7 @@ class FrameEncoder:
                 return self._encode_column(columns[name], name, unknown)
             return _numbers(columns[name], name)
 
-        encoded = each_column(columns, encode)
-        return pd.DataFrame(encoded, columns=X.columns, index=X.index)
+        return pd.DataFrame(each_column(columns, encode), columns=X.columns, index=X.index)
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""

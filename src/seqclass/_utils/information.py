@@ -230,8 +230,7 @@ class _ExpectedInformation:
         triples, which = np.unique(kind * base + a.ravel(), return_inverse=True)
         kind_of = kinds[triples // base]
         terms = self.terms(kind_of // base, triples % base, kind_of % base)
-        expected: FloatArray = terms[which].reshape(a.shape).sum(axis=(1, 2))
-        return expected
+        return np.asarray(terms[which].reshape(a.shape).sum(axis=(1, 2)))
 
     def terms(self, n: IntArray, a: IntArray, b: IntArray) -> FloatArray:
         """Sum over k of k/n log(n k/(a b)) P(k), k hypergeometric: b draws from n of which a count."""
@@ -261,5 +260,4 @@ class _ExpectedInformation:
         a, b, n = a[owner], b[owner], n[owner]
         log_p = fixed[owner] - lf[k] - lf[a - k] - lf[b - k] - lf[n - a - b + k]
         value = k / n * np.log(n * k / (a * b.astype(np.float64))) * np.exp(log_p)
-        sums: FloatArray = np.bincount(owner, value, minlength=len(length)).astype(np.float64, copy=False)
-        return sums
+        return np.asarray(np.bincount(owner, value, minlength=len(length)), dtype=np.float64)

@@ -44,11 +44,6 @@ class RowFingerprints:
     coarse: RowFingerprints | None = None
 
     @classmethod
-    def from_marks(cls, marks: Marks) -> RowFingerprints:
-        """Keep marks of training rows."""
-        return cls.from_counts(*np.unique(marks, return_counts=True))
-
-    @classmethod
     def from_counts(cls, distinct: Marks, counts: IntArray) -> RowFingerprints:
         """Keep distinct marks, in rising order, of so many training rows each: of all, or more than are kept."""
         complete = distinct.size <= TUNING.max_marks

@@ -199,5 +199,4 @@ def _update_without_price(
     if there.size == len(belief):
         return after
     missing = np.setdiff1d(np.arange(len(outcome)), there)
-    both = join_beliefs([after, belief[missing]])
-    return both[np.argsort(np.concatenate([there, missing]))]
+    return join_beliefs([after, belief[missing]])[np.argsort(np.concatenate([there, missing]))]

@@ -427,7 +427,8 @@ def acquisition_problem(
         "any_order": any_order,
         "bundles": shown,
     }
-    tables, listed = _tables(model, first), _can_list(shown)
+    tables = _tables(model, first)
+    listed = all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
     hidden = model.latent_tables(first) if tables is None and (any_order or not listed) else None
     if tables is not None and not listed:
         n_classes = len(model.classes_)
@@ -470,11 +471,6 @@ def _questions(
             members = np.concatenate([members, np.setdiff1d(np.flatnonzero(bundles == label[place]), members)])
         shown.append(Bundle(members, model.n_outcomes_[members]) if len(members) > 1 else None)
     return order[first], shown
-
-
-def _can_list(shown: Sequence[Bundle | None] | None) -> bool:
-    """Whether no bundle has too many joint outcomes to list them."""
-    return all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
 
 
 def _sample_bundle(model: ObservationModel, bundle: Bundle | None, hidden: HiddenTables) -> Bundle | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.tables import Readable
@@ -245,12 +246,7 @@ class _Entropy:
         self.rows: list[list[float]] = []
 
     def add(self, level: Level) -> None:
-        nats = entropy(level.belief.probabilities)
+        nats = entr(level.belief.probabilities).sum(axis=1)
         on, off = level.weight[level.go_on], level.weight[~level.go_on]
         sums = (on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on])
         self.rows.append([float(value) for value in sums])
-
-
-def entropy(belief: FloatArray) -> FloatArray:
-    """Entropy of each belief in nats, (n,)."""
-    return np.asarray(-(belief * np.log(belief, out=np.zeros_like(belief), where=belief > 0)).sum(axis=1) + 0.0)

@@ -597,8 +597,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """Check both, and blank out what the evidence says about the feature asked for."""
         check_is_fitted(self)
         feature = check_integer(feature, "feature", 0, self.n_features_in_ - 1)
-        evidence = self._check_evidence(evidence)
-        return feature, blank(evidence, feature)
+        return feature, blank(self._check_evidence(evidence), feature)
 
     def _check_stored(self) -> None:
         if not is_fitted(self):

@@ -431,8 +431,7 @@ class ContextBayes(Mixture):
             raise ValueError(
                 f"context must be among the features 0..{self.n_features_in_ - 1}, got {columns.tolist()}."
             )
-        contexts = contexts_of(rows.X, columns, self.n_outcomes_, rows.weight)
-        return contexts, []
+        return contexts_of(rows.X, columns, self.n_outcomes_, rows.weight), []
 
     def _check_families(self) -> tuple[str, ...]:
         if check_real(self.alpha, "alpha", 0) == 0:

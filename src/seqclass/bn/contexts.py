@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.special import xlogy
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
@@ -202,11 +203,7 @@ def _news(joint: FloatArray, group: IntArray) -> float:
 def _entropy(joint: FloatArray) -> float:
     """H(outcome | row, class), summed over classes."""
     total = joint.sum(axis=1)
-    return float(_x_log_x(total).sum() - _x_log_x(joint).sum())
-
-
-def _x_log_x(x: FloatArray) -> FloatArray:
-    return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
+    return float(xlogy(total, total).sum() - xlogy(joint, joint).sum())
 
 
 def _numbers(rows: IntArray) -> IntArray:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import rel_entr
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
@@ -438,13 +439,13 @@ class DiscreteNetwork(ObservationModel):
         """
         check_is_fitted(self)
         check_integer(n, "n", 1)
-        blank, told = np.full((1, self.n_features_in_), -1), np.zeros(self.n_features_in_)
+        blank, information = np.full((1, self.n_features_in_), -1), np.zeros(self.n_features_in_)
         for k in range(self.n_features_in_):
             joint = self._compute_pruned(blank, [k])[0][0] * self.class_prior_
             chance = joint.sum(axis=1, keepdims=True) * self.class_prior_
-            told[k] = (joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, chance, 1.0))).sum()
-        told[[self.questions_.index(name) for name in self.irrelevant_questions()]] = -1.0
-        best = np.argsort(-told.round(12), kind="stable")[:n]
+            information[k] = rel_entr(joint, chance).sum()
+        information[[self.questions_.index(name) for name in self.irrelevant_questions()]] = -1.0
+        best = np.argsort(-information.round(12), kind="stable")[:n]
         return [self.questions_[k] for k in np.sort(best).tolist()]
 
     def irrelevant_questions(self) -> list[str]:

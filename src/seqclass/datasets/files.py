@@ -238,8 +238,7 @@ def load_file(
 
 def is_svmlight(path: Path) -> bool:
     """Whether a file's name is that of an svmlight file."""
-    bare = path.name.lower().removesuffix(".gz").removesuffix(".bz2")
-    return bare.endswith(SVMLIGHT)
+    return path.name.lower().removesuffix(".gz").removesuffix(".bz2").endswith(SVMLIGHT)
 
 
 def file_stem(path: Path) -> str:

@@ -116,8 +116,7 @@ def _zipf(u: FloatArray, n: Any, exponent: float) -> IntArray:
         x = np.exp(u * np.log(n + 1.0))
     else:
         x = (1.0 + u * ((n + 1.0) ** power - 1.0)) ** (1.0 / power)
-    ranks: IntArray = np.minimum(x - 1.0, n - 1.0).astype(np.int64)
-    return ranks
+    return np.asarray(np.minimum(x - 1.0, n - 1.0), dtype=np.int64)
 
 
 def _count(columns: IntArray, lengths: IntArray, n_features: int, binary: bool) -> Any:

@@ -300,8 +300,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         [1.0, 2.0]
         """
         check_is_fitted(self)
-        j = self._column(feature)
-        return numbers(self.few_values_[j])
+        return numbers(self.few_values_[self._column(feature)])
 
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
         """Outcomes of values of one column, by its number."""

@@ -189,8 +189,7 @@ class LabelledDecisions:
     @property
     def wrong(self) -> FloatArray:
         """Cost of each decision."""
-        cost: FloatArray = self.decision_costs[self.label, self.decided]
-        return cost
+        return np.asarray(self.decision_costs[self.label, self.decided])
 
     @property
     def right(self) -> FloatArray:

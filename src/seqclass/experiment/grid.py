@@ -177,11 +177,6 @@ def _message(category: type, text: Any) -> str:
     return line if len(line) <= 500 else f"{line[:500]}..."
 
 
-def failure_result(error: str) -> dict[str, Any]:
-    """Result of a cell of which nothing is known but why."""
-    return {"error": error} | _versions()
-
-
 def _versions() -> dict[str, str]:
     return {
         "version_seqclass": code_version(),
@@ -584,7 +579,7 @@ def _results(cells: list[Cell], held: Mapping[str, SizedDataset], n_jobs: int | 
     """Results of cells as they come in; one that takes its process down is found out, and the rest goes on."""
     jobs = {cell.key: partial(delayed(run_cell), cell, held[cell.labels["data"]]) for cell in cells}
     for key, done, error in work(jobs, n_jobs):
-        yield (key, failure_result(error), {}) if error else done
+        yield (key, {"error": error} | _versions(), {}) if error else done
 
 
 def _check_axis(values: Any, name: str) -> list[Any]:

@@ -133,7 +133,8 @@ class _Part:
         self.prices, self.coder = fit.agent.prices, fit.agent.coder
         self.given: IntArray = fit.agent.support[fit.agent.known]
         self.precomputed = isinstance(fit.settings.discretizer, str)
-        self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
+        classes = np.arange(int(len(self.costs) == 2), len(self.costs))
+        self.indicators = (label[train, None] == classes).astype(np.float64)
         self.levels = self._levels()
         features = np.arange(X.shape[1])
         if features.size > TUNING.max_features:
@@ -167,8 +168,8 @@ class _Part:
         cells = self.X[rows][:, features]
         cells = np.asarray(cells.toarray() if sp.issparse(cells) else cells, dtype=np.float64)
         values = (np.where(cells < 0, np.nan, cells) if self.precomputed else cells)[:, position]
-        told = category >= 0
-        values[:, told] = np.where(np.isnan(values[:, told]), np.nan, values[:, told] == category[told])
+        coded = category >= 0
+        values[:, coded] = np.where(np.isnan(values[:, coded]), np.nan, values[:, coded] == category[coded])
         return values
 
     @staticmethod
@@ -188,19 +189,20 @@ class _Part:
 
     def _screen(self, features: IntArray) -> IntArray:
         """Features that tell most of the classes by themselves, or for their price."""
-        own = self.own - self.own.mean(axis=0)
-        gain = np.concatenate(list(self._explained_by_each(features, own / np.sqrt((own**2).mean(axis=0) + 1e-12))))
+        indicators = self.indicators - self.indicators.mean(axis=0)
+        indicators /= np.sqrt((indicators**2).mean(axis=0) + 1e-12)
+        gain = np.concatenate(list(self._explained_by_each(features, indicators)))
         rated = [gain] if not self._vary() else [gain, gain / _floor_prices(self.prices.discounted)]
         kept = [np.argsort(-rate, kind="stable")[: TUNING.max_features // len(rated)] for rate in rated]
         return np.unique(np.concatenate(kept))
 
-    def _explained_by_each(self, features: IntArray, own: FloatArray) -> Iterator[FloatArray]:
+    def _explained_by_each(self, features: IntArray, indicators: FloatArray) -> Iterator[FloatArray]:
         if sp.issparse(self.X):  # without categories
             cells = self.X[self.train].astype(np.float64)
             cells.data[~(cells.data > 0) if self.precomputed else np.isnan(cells.data)] = 0.0
             mean = np.asarray(cells.mean(axis=0)).ravel()
-            spread = np.asarray(cells.power(2).sum(axis=0)).ravel() - len(own) * mean**2
-            yield ((cells.T @ own) ** 2).sum(axis=1) / np.maximum(spread, 1e-12 + 1e-9 * mean**2)
+            spread = np.asarray(cells.power(2).sum(axis=0)).ravel() - len(indicators) * mean**2
+            yield ((cells.T @ indicators) ** 2).sum(axis=1) / np.maximum(spread, 1e-12 + 1e-9 * mean**2)
             return
         for start in range(0, features.size, TUNING.max_features):
             some = features[start : start + TUNING.max_features]
@@ -208,8 +210,8 @@ class _Part:
             raw = self._raw(self.train, owner, category)
             middle, scale = self._scales(raw, category)
             Z = np.nan_to_num((raw - middle) / scale)
-            told = ((Z.T @ own) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + TUNING.ridge)
-            alone = np.bincount(owner - some[0], told, minlength=some.size).astype(np.float64)
+            explained = ((Z.T @ indicators) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + TUNING.ridge)
+            alone = np.bincount(owner - some[0], explained, minlength=some.size).astype(np.float64)
             yield alone
 
     def _vary(self) -> bool:
@@ -235,11 +237,11 @@ class _Part:
         self.share = np.ones(self.questions.size)
         if not self.settings.costs.charge_missing:
             there = ~np.isnan(self._raw(self.train, self.owner, self.category))
-            self.share = np.array([there[:, own].any(axis=1).mean() for own in columns])
+            self.share = np.array([there[:, at].any(axis=1).mean() for at in columns])
 
     def moments(self, rows: IntArray) -> _Moments:
-        Z, own = self.Z[rows], self.own[rows]
-        return _Moments(len(rows), Z.sum(axis=0), own.sum(axis=0), Z.T @ Z, Z.T @ own)
+        Z, indicators = self.Z[rows], self.indicators[rows]
+        return _Moments(len(rows), Z.sum(axis=0), indicators.sum(axis=0), Z.T @ Z, Z.T @ indicators)
 
     def path(self, moments: _Moments, power: float, most: int) -> IntArray:
         """Questions one after the other, each the one that explains most of the classes for its price."""
@@ -256,19 +258,19 @@ class _Part:
             gain = np.full(open_.size, -1.0)
             for alike, columns in self.batches:
                 at = can[alike]
-                own, rest = columns[at], left[columns[at]]
-                told = np.linalg.solve(square[own[:, :, None], own[:, None, :]], rest)
-                gain[alike[at]] = (told * rest).sum(axis=(1, 2))
+                members, rest = columns[at], left[columns[at]]
+                solution = np.linalg.solve(square[members[:, :, None], members[:, None, :]], rest)
+                gain[alike[at]] = (solution * rest).sum(axis=(1, 2))
             best = int(np.argmax(gain / _floor_prices(price) ** power))
             if not gain[best] > 1e-9 * n:
                 break
             questions.append(best)
             open_[best] = False
             limits.buy(best, price)
-            own = self.members[best]
-            across = square[:, own] @ np.linalg.inv(square[np.ix_(own, own)])
-            left = left - across @ left[own]
-            square = square - across @ square[own]
+            members = self.members[best]
+            across = square[:, members] @ np.linalg.inv(square[np.ix_(members, members)])
+            left = left - across @ left[members]
+            square = square - across @ square[members]
         return np.array(questions, dtype=np.intp)
 
     def choose_model(self) -> _Model:
@@ -317,13 +319,13 @@ class _Part:
         return np.flatnonzero(np.isin(self.asked_by, questions))
 
     def decide_rows(
-        self, model: _Model, rows: IntArray, own: IntArray | None = None
+        self, model: _Model, rows: IntArray, places: IntArray | None = None
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Decisions, features bought and prices paid; ``own`` are places of the rows among the training part's."""
+        """Decisions, features bought and prices paid; ``places`` are those of the rows in the training part."""
         chance = np.tile(model.frequency, (len(rows), 1))
         at = self._shown_features(model.questions)
         if model.line is not None:
-            Z = self.columns(rows, at) if own is None else self.Z[np.ix_(own, at)]
+            Z = self.columns(rows, at) if places is None else self.Z[np.ix_(places, at)]
             chance[:] = 0.0
             chance[:, model.line.classes_] = model.line.predict_proba(Z)
         codes = self.coder.transform(self.X[rows]) if self.prices.after else None

@@ -131,7 +131,8 @@ def fit_rows(
         warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
     agent = plan(settings, agent, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
-        agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in mark_rows(agent, X, y)]))
+        counted = [np.unique(marks, return_counts=True) for marks in mark_rows(agent, X, y)]
+        agent = replace(agent, seen=both_marks([RowFingerprints.from_counts(*one) for one in counted]))
     return Fit(settings, agent, selector, timings, given if certify else None, weight, len(y))
 
 

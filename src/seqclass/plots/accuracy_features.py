@@ -254,27 +254,25 @@ class AccuracyFeaturesDisplay(Display):
         points = list(zip(self.mean_features.tolist(), self.accuracy.tolist(), self.labels))
         if not any(self.labels):
             return []
+        from matplotlib.transforms import Bbox
+
         ax.figure.draw_without_rendering()
         half = 4.5 * ax.figure.dpi / 72  # half the room that a point takes, in points
         centres = ax.transData.transform([(x, y) for x, y, _ in points])
-        taken = [(x - half, y - half, x + half, y + half) for x, y in centres]
+        taken = [Bbox.from_extents(x - half, y - half, x + half, y + half) for x, y in centres]
         bottom = ax.bbox.y0 + half
         kept = []
         for x, y, label in points:
             for dx, dy, ha, va in _PLACES if label else ():
                 style = {"xytext": (dx, dy), "textcoords": "offset points", "ha": ha, "va": va, "fontsize": 8}
                 text = ax.annotate(shorten(label, 16), (x, y), zorder=4, **style)
-                box = text.get_window_extent().extents
-                if box[1] > bottom and not any(_overlap(box, other) for other in taken):
-                    taken.append(tuple(box))
+                box = text.get_window_extent()
+                if box.y0 > bottom and not box.count_overlaps(taken):
+                    taken.append(box)
                     kept.append(text)
                     break
                 text.remove()
         return kept
-
-
-def _overlap(a: Any, b: Any) -> bool:
-    return bool(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
 
 
 def _check_share(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:

@@ -67,10 +67,10 @@ class AlphaSet:
 
     def vectors_in(self, context: int | None = None) -> FloatArray:
         """Vectors valid in a context, the ones valid everywhere first."""
-        own = self.vectors
+        here = self.vectors
         if self.pointer is not None and context is not None:
-            own = own[self.pointer[context] : self.pointer[context + 1]]
-        return np.concatenate([self.everywhere, own])
+            here = here[self.pointer[context] : self.pointer[context + 1]]
+        return np.concatenate([self.everywhere, here])
 
     def value(self, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Smallest product of each belief with a vector valid in its context, (n,); inf where there is none."""
@@ -372,8 +372,8 @@ class AlphaVectors(Readable, ValueFunction):
 
     def _check_stored(self) -> None:
         for stage, one in enumerate(stored_list(self, "sets", self.n_stages)):
-            own = isinstance(one, AlphaSet) and one.vectors.shape[1] == self.problem.n_classes
-            require(own, "sets are of other classes")
+            fits = isinstance(one, AlphaSet) and one.vectors.shape[1] == self.problem.n_classes
+            require(fits, "sets are of other classes")
             known = one.pointer is None or len(one.pointer) == self._n_contexts(stage) + 1
             require(known, "sets are of other contexts")
 
@@ -435,23 +435,21 @@ class BackupPoints(NamedTuple):
     likelihood: FloatArray | None = None
 
 
-#: How vectors are fitted: rounds, and what holds them to where they were.
-_ROUNDS, _RIDGE = 40, 0.01
-
-
-def least_of(classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0) -> FloatArray:
+def least_of(
+    classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0, n_rounds: int = 40
+) -> FloatArray:
     """Vectors the least of which is near to values of beliefs, being above weighted more, (n_vectors, n_classes)."""
     centres = classes[rng.choice(len(classes), n_vectors, replace=False)]
     nearest = ((classes[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     vectors: FloatArray = np.full_like(centres, values.mean())
-    ridge, weight = _RIDGE * np.eye(classes.shape[1]), np.ones(len(values))
+    hold, weight = 0.01 * np.eye(classes.shape[1]), np.ones(len(values))  # holds vectors to where they were
     best, least = vectors, np.inf
-    for _ in range(_ROUNDS):
+    for _ in range(n_rounds):
         for number in np.unique(nearest).tolist():
-            own = nearest == number
-            weighted = classes[own].T * weight[own]
-            square, side = weighted @ classes[own], weighted @ values[own]
-            vectors[number] = np.linalg.solve(square + ridge, side + ridge @ vectors[number])
+            members = nearest == number
+            weighted = classes[members].T * weight[members]
+            square, side = weighted @ classes[members], weighted @ values[members]
+            vectors[number] = np.linalg.solve(square + hold, side + hold @ vectors[number])
         every = classes @ vectors.T
         nearest, off = every.argmin(axis=1), values - every.min(axis=1)
         weight = np.where(off < 0, above, 1.0)

@@ -176,16 +176,16 @@ class Rules:
         Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=(), skip=())
         """
         try:
-            told = json.loads(Path(path).read_text("utf-8"))
+            content = json.loads(Path(path).read_text("utf-8"))
         except ValueError as error:
             raise ValueError(
                 f"{path} is no JSON ({error}): write an object of areas, enemies, first and so on."
             ) from error
-        if not isinstance(told, dict):
+        if not isinstance(content, dict):
             raise ValueError(
-                f"{path} must hold an object of areas, enemies, first and mandatory, got {short_repr(told)}."
+                f"{path} must hold an object of areas, enemies, first and mandatory, got {short_repr(content)}."
             )
-        return cls.from_value(told) or cls()
+        return cls.from_value(content) or cls()
 
     def _check(self) -> None:
         self._keep_lists()
@@ -293,7 +293,7 @@ class Rules:
         >>> Rules(enemies=[[0, 2]]).of_questions([np.array([0]), np.array([1]), np.array([2])]).enemies
         array([[ True, False,  True]])
         """
-        place = {int(column): question for question, own in enumerate(members) for column in own}
+        place = {int(column): question for question, columns in enumerate(members) for column in columns}
 
         def called(column: int) -> str:
             return f"x{column}" if names is None else str(names[column])
@@ -309,12 +309,12 @@ class Rules:
         n, least, most = len(members), [], []
         area: IntArray = np.full(n, -1)
         for number, name in enumerate(self.areas):
-            own = np.array([place[column] for column in self.areas[name]["items"] if column in place], dtype=np.intp)
-            if (area[own] >= 0).any():
+            items = np.array([place[column] for column in self.areas[name]["items"] if column in place], dtype=np.intp)
+            if (area[items] >= 0).any():
                 raise ValueError(
                     f"rules: a bundle is in area {short_repr(name)} and in another one: it counts for one area."
                 )
-            area[own] = number
+            area[items] = number
             bounds = self._bounds(name)
             least.append(bounds[0])
             most.append(bounds[1])
@@ -326,7 +326,7 @@ class Rules:
         enemies = np.array(groups, dtype=bool).reshape(-1, n)
         first, mandatory = (np.array(questions(getattr(self, k), k), dtype=np.intp) for k in ("first", "mandatory"))
         called_areas = tuple(str(name) for name in self.areas)
-        shown_as = tuple(" and ".join(called(int(column)) for column in own) for own in members)
+        shown_as = tuple(" and ".join(called(int(column)) for column in columns) for columns in members)
         ends = np.array(least, dtype=np.intp), np.array(most, dtype=np.intp)
         return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
 
@@ -457,8 +457,8 @@ class QuestionRules:
         wanted = np.flatnonzero(self.at_least > 0)
         tied = {int(a): {int(a)} for a in wanted}
         for group in self.enemies:
-            own = [int(a) for a in np.unique(self.area[group & ~self._never]) if int(a) in tied]
-            joint = set().union(*(tied[a] for a in own))
+            areas = [int(a) for a in np.unique(self.area[group & ~self._never]) if int(a) in tied]
+            joint = set().union(*(tied[a] for a in areas))
             for a in joint:
                 tied[a] = joint
         found: list[IntArray] = []
@@ -476,10 +476,10 @@ class QuestionRules:
         """How many asking each question takes away of what a set of areas can find, (n_sets, n_questions)."""
         result = np.zeros((len(self._sets), len(self.area)), dtype=np.intp)
         for number, some in enumerate(self._sets):
-            own = np.isin(self.area, some) & ~self._never & ~self.compelled
+            inside = np.isin(self.area, some) & ~self._never & ~self.compelled
             # an item of these areas is in one group at most, another question may be in several
-            groups = self.enemies[(self.enemies & own).any(axis=1)]
-            result[number] = np.where(self.compelled, 0, np.maximum(groups.sum(axis=0), own))
+            groups = self.enemies[(self.enemies & inside).any(axis=1)]
+            result[number] = np.where(self.compelled, 0, np.maximum(groups.sum(axis=0), inside))
         return result
 
     def check(self, problem: AcquisitionProblem) -> None:
@@ -624,8 +624,8 @@ class _FeasibilityTracker:
             self.must[:, question] &= self.prices[question] <= rest
             rest = rest - self.must[:, question] * self.prices[question]
         for area in np.flatnonzero(self.rules.at_least > 0):
-            own, price = self._units(int(area))
-            taken = self.there[:, own] & (np.cumsum(self.there[:, own], axis=1) <= self.need[:, area, None])
+            units, price = self._units(int(area))
+            taken = self.there[:, units] & (np.cumsum(self.there[:, units], axis=1) <= self.need[:, area, None])
             taken &= np.cumsum(taken * price, axis=1) <= rest[:, None]
             self.need[:, area] = taken.sum(axis=1)
             rest = rest - taken @ price
@@ -641,10 +641,11 @@ class _FeasibilityTracker:
         rules = self.rules
         result: FloatArray = np.zeros((len(self.asked), len(rules._sets)))
         for number, some in enumerate(rules._sets):
-            own = np.flatnonzero(np.isin(rules.area, some) & ~rules._never & ~rules.compelled)
-            own = own[np.argsort(rules._unit[own], kind="stable")]
-            begins = np.flatnonzero(np.diff(rules._unit[own], prepend=-1))
-            result[:, number] = np.maximum.reduceat(self.there[:, own], begins, axis=1).sum(axis=1) if own.size else 0
+            items = np.flatnonzero(np.isin(rules.area, some) & ~rules._never & ~rules.compelled)
+            items = items[np.argsort(rules._unit[items], kind="stable")]
+            if items.size:
+                begins = np.flatnonzero(np.diff(rules._unit[items], prepend=-1))
+                result[:, number] = np.maximum.reduceat(self.there[:, items], begins, axis=1).sum(axis=1)
         return result
 
     @property
@@ -660,9 +661,9 @@ class _FeasibilityTracker:
         """What the cheapest way of asking what areas need costs, (n,), and its dearest question, (n, n_areas)."""
         total, last = np.zeros(len(self.asked)), np.zeros(self.need.shape)
         for area in np.flatnonzero(self.rules.at_least > 0):
-            own, price = self._units(int(area))
-            found = np.cumsum(self.there[:, own], axis=1)
-            taken = self.there[:, own] & (found <= self.need[:, area, None])
+            units, price = self._units(int(area))
+            count = np.cumsum(self.there[:, units], axis=1)
+            taken = self.there[:, units] & (count <= self.need[:, area, None])
             total += taken @ price
             last[:, area] = np.where(taken, price, 0.0).max(axis=1, initial=0.0)
         return total, last
@@ -670,10 +671,10 @@ class _FeasibilityTracker:
     def _units(self, area: int) -> tuple[IntArray, FloatArray]:
         """Of an area the cheapest question of each group of enemies, cheapest first, and what they cost."""
         rules = self.rules
-        own = np.flatnonzero((rules.area == area) & ~rules._never & ~rules.compelled)
-        own = own[np.argsort(self.prices[own], kind="stable")]
-        own = own[np.sort(np.unique(rules._unit[own], return_index=True)[1])]
-        return own, self.prices[own]
+        questions = np.flatnonzero((rules.area == area) & ~rules._never & ~rules.compelled)
+        questions = questions[np.argsort(self.prices[questions], kind="stable")]
+        questions = questions[np.sort(np.unique(rules._unit[questions], return_index=True)[1])]
+        return questions, self.prices[questions]
 
     @cached_property
     def reserve(self) -> FloatArray:
@@ -767,7 +768,8 @@ def with_rules(
         raise ValueError(NO_VISITS)
     if isinstance(asked, Rules):
         members = [problem.structure.members(question) for question in range(problem.n_questions)]
-        n, naming = 1 + max((int(own.max()) for own in members), default=-1), problem._naming
+        n, naming = 1 + max((int(columns.max()) for columns in members), default=-1), problem._naming
+        place = {int(j): int(j) for columns in members for j in columns}
         asked = asked.numbers(n, [naming.feature(j) for j in range(n)] if naming.features else None)
         if (
             not problem.any_order
@@ -775,12 +777,11 @@ def with_rules(
             and not (asked.areas or asked.enemies or asked.first or asked.mandatory)
         ):
             # skip logic alone: what is left out is passed over
-            problem, asked = in_any_order(problem), replace(asked, first=[int(j) for own in members for j in own])
+            problem, asked = in_any_order(problem), replace(asked, first=list(place))
         sizes = np.ones(n, dtype=np.intp)
-        for question, own in enumerate(members):
+        for question, columns in enumerate(members):
             bundle = problem.structure.bundle(question)
-            sizes[own] = problem.n_outcomes[question] if bundle is None else bundle.sizes
-        place = {int(j): int(j) for own in members for j in own}
+            sizes[columns] = problem.n_outcomes[question] if bundle is None else bundle.sizes
         answers = answer_rules(asked.skip, naming, place, sizes) if asked.skip else None
         asked = replace(asked.of_questions(members), answers=answers)
     if not problem.any_order:

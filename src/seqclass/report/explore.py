@@ -128,7 +128,8 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
             continue
         methods[title], room = one, room - size
     if not sequential:
-        return ExploredRun({}, _none_sequential(price))
+        at = "" if price is None else f" at price {price:g}"
+        return ExploredRun({}, f"No method of this run asks for features one by one{at}.")
     if not methods and not left:
         return ExploredRun({}, "This run keeps no explained instances: " + _why_not(sequential[0][1]))
     return ExploredRun(methods, left_out_text(left))
@@ -155,11 +156,6 @@ def join_titles(titles: list[str]) -> str:
     most = 8
     more = f" and {len(titles) - most} more" if len(titles) > most else ""
     return ", ".join(titles[:most]) + more
-
-
-def _none_sequential(price: float | None) -> str:
-    at = "" if price is None else f" at price {price:g}"
-    return f"No method of this run asks for features one by one{at}."
 
 
 def _why_not(cells: Any) -> str:

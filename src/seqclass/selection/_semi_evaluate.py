@@ -78,12 +78,8 @@ class SearchProgress:
         self.k += 1
         self.n_ni = 0 if improved else self.n_ni + 1
         self.smoothed_n = w * self.n_ni + (1 - w) * self.smoothed_n
-        first = self.k == 1
-        self.smoothed_share = share_improving if first else _mix(share_improving, self.smoothed_share, w_prime)
-
-
-def _mix(new: float, old: float, weight: float) -> float:
-    return weight * new + (1 - weight) * old
+        before = share_improving if self.k == 1 else self.smoothed_share
+        self.smoothed_share = w_prime * share_improving + (1 - w_prime) * before
 
 
 @register

@@ -414,8 +414,7 @@ class FiresANN:
         return [part.reshape(len(weights), *size) for part, size in zip(parts, sizes)]
 
     def _layers(self, n_features: int) -> list[tuple[int, int]]:
-        sizes = [n_features, *[self.units] * self.hidden_layers, 1]
-        return list(itertools.pairwise(sizes))
+        return list(itertools.pairwise([n_features, *[self.units] * self.hidden_layers, 1]))
 
     def _forward(self, X: Any, y: FloatArray, theta: FloatArray) -> tuple[FloatArray, Any]:
         """Log P(y | x, theta) of each row, and what gives the gradient of their weighted sum."""

@@ -20,8 +20,7 @@ TOLERANCE = 1e-9
 def check_vector(scores: npt.ArrayLike, name: str, nan: str) -> FloatArray:
     """Scores of any shape as a vector, without the missing ones."""
     values = _numbers(scores, name).ravel()
-    keep = ~_missing_values(values, name, nan)
-    return values[keep]
+    return values[~_missing_values(values, name, nan)]
 
 
 def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, nan: str) -> tuple[FloatArray, FloatArray]:

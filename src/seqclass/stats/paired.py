@@ -143,8 +143,7 @@ class _Sides(NamedTuple):
     @property
     def difference(self) -> FloatArray:
         """Mean of each group less that of all others."""
-        difference: FloatArray = self.mean[0] - self.mean[1]
-        return difference
+        return np.asarray(self.mean[0] - self.mean[1])
 
     @property
     def statistic(self) -> FloatArray:

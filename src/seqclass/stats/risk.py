@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize, stats
+from scipy.special import rel_entr
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.validation import check_integer, check_not_negative, check_real
@@ -38,7 +39,9 @@ def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
     check_real(alpha, "alpha", 0, 1)
     # a sum of losses is a whole number of errors but for rounding, where they are all 0 or 1
     bentkus = float(np.e * stats.binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
-    return min(1.0, float(np.exp(-n * _divergence(min(mean, alpha), alpha))), bentkus)
+    low = min(mean, alpha)
+    divergence = rel_entr([low, 1 - low], [alpha, 1 - alpha]).sum()  # of a coin of chance low from one of chance alpha
+    return min(1.0, float(np.exp(-n * divergence)), bentkus)
 
 
 def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
@@ -104,10 +107,3 @@ def start_levels(m: int, delta: float, starts: int) -> FloatArray:
     places: Sequence[int] = np.unique(np.linspace(0, m, starts, endpoint=False).astype(int)).tolist()
     levels[places] = delta / len(places)
     return levels
-
-
-def _divergence(a: float, b: float) -> float:
-    """Kullback and Leibler's divergence of a coin of chance a from one of chance b."""
-    first = 0.0 if a == 0 else a * float(np.log(a / b))
-    second = 0.0 if a == 1 else (np.inf if b == 1 else (1 - a) * float(np.log((1 - a) / (1 - b))))
-    return first + second

@@ -43,6 +43,8 @@ class HindsightTuning:
     n_best: int = 10
     #: What being above weighs where they are fitted, being below weighing one: above is no bound.
     above_weight: float = 20.0
+    #: Rounds in which they are fitted.
+    n_rounds: int = 40
     #: Where fewer states are hidden, hints tell more.
     min_states: int = 17
     #: Of fewer cases the margin of the mean is too wide.
@@ -222,7 +224,8 @@ class HindsightValues:
         values = self._best(states, self._question_costs(states, self.after.get(n_asked + 1, self.known), asked))
         beliefs = self._of_classes(states)
         # what is above would be taken for luck where there was none; what is below, everywhere alike, does no harm
-        vectors = least_of(beliefs, values, _TUNING.n_vectors, self._rng, _TUNING.above_weight).astype(np.float32)
+        how = (_TUNING.n_vectors, self._rng, _TUNING.above_weight, _TUNING.n_rounds)
+        vectors = least_of(beliefs, values, *how).astype(np.float32)
         if n_asked == self.depth:
             #: Fewer vectors below those after the last of these questions, which tell sooner what is not least.
             self.below = _fewer(vectors, beliefs[: _TUNING.n_sampled], _TUNING.n_below)

@@ -382,8 +382,7 @@ class PartialAnswers:
 
     def numbers(self, seen: IntArray) -> IntArray:
         """Numbers of partial answers, (n,)."""
-        numbers: IntArray = np.where(seen < 0, self.sizes - 1, seen) @ self.steps
-        return numbers
+        return np.asarray(np.where(seen < 0, self.sizes - 1, seen) @ self.steps)
 
     def plan(self) -> Plan:
         """What to ask after each partial answer that the best policy comes to, once all least costs are found."""

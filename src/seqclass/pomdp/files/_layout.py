@@ -170,8 +170,7 @@ class FreeLayout(_Numbered):
 
     def cut_values(self, n_values: int) -> FreeLayout | None:
         """Layout whose observed variables have so many values together: itself, or none."""
-        fits = n_values == self.n_values and self._observable
-        return self if fits else None
+        return self if n_values == self.n_values and self._observable else None
 
     @property
     def _observable(self) -> bool:

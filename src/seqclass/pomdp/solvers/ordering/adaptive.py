@@ -377,8 +377,7 @@ def _stop_policy(problem: AcquisitionProblem) -> Policy:
     begun, weight = initial_beliefs(problem)
     upper = float(weight @ finishing_cost(begun))
     lower = float(weight @ np.minimum(begun.stopping_cost, cost_lower_bound(begun)))
-    policy = FirstK(0, certificate_paths=0).solve(problem)
-    return with_bounds(policy, lower, upper)
+    return with_bounds(FirstK(0, certificate_paths=0).solve(problem), lower, upper)
 
 
 def _keep_rule(rule: OrderingRule) -> OrderingRule:
