@@ -25,7 +25,7 @@ from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.datasets import Dataset, load
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import AcquisitionProblem, Adaptive, HiddenInformation, MixtureProblem, acquire
-from seqclass.pomdp.bundles import Bundle, joint_tables
+from seqclass.pomdp.bundles import Bundle
 
 #: Prices that only say that a question more must help.
 NEXT_TO_NOTHING = 1e-6
@@ -71,8 +71,9 @@ def true_problem(data: Dataset, prices: Any, budget: int | None = None) -> tuple
         inside = np.flatnonzero(bundled)
         n = len(inside)
         alone = np.flatnonzero(~np.array(bundled))
-        questions = [joint_tables(tables[inside], [2] * n), *(questions[j] for j in alone)]
-        features, shown = np.array([inside[0], *alone]), [Bundle(inside, [2] * n), *[None] * len(alone)]
+        bundle = Bundle(inside, [2] * n)
+        questions = [bundle.joint(tables[inside]), *(questions[j] for j in alone)]
+        features, shown = np.array([inside[0], *alone]), [bundle, *[None] * len(alone)]
     problem = MixtureProblem(
         truth.hidden_prior,
         truth.hidden_class,

@@ -347,7 +347,7 @@ def two_classes():
 def test_what_is_known_at_one_belief_alone_is_hardly_shrunk():
     problem, belief = two_classes(), np.array([[0.6, 0.4]])
     values = FittedValues(problem, [None, None])
-    values.fit(0, belief, np.array([0.3]))
+    values.refit(0, belief, np.array([0.3]))
     # one row of as many columns of size 1 as there are functions, and a penalty of 2000 rows' share of 1e-4
     count = values.functions.count
     told = values.functions.sums(belief, values.weights[0]) * values.functions.unit
@@ -360,6 +360,6 @@ def test_what_costs_more_than_stopping_counts_less_the_farther_it_is_beyond(beyo
     belief = np.repeat([[0.6, 0.4]], 2000, axis=0)
     stop = float(problem.stopping_cost(belief[:1])[0])
     values = FittedValues(problem, [None, None])
-    values.fit(0, belief, np.tile([0.5 * stop, beyond * stop], 1000))
+    values.refit(0, belief, np.tile([0.5 * stop, beyond * stop], 1000))
     told = float(values.functions.sums(belief[:1], values.weights[0])[0]) * values.functions.unit
     assert told == pytest.approx(stop * (0.5 + heed * beyond) / (1 + heed), rel=0.01)

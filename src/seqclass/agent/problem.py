@@ -18,7 +18,7 @@ from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.ordering import as_order, check_order
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
-from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
+from seqclass.pomdp.bundles import Bundle, DrawnBundle
 from seqclass.pomdp.latent import Known
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -488,11 +488,7 @@ def _joint(
 ) -> list[FloatArray]:
     """Likelihood tables of questions, by class or by hidden state as those of the single features are."""
     return [
-        table[: model.n_outcomes_[feature]]
-        if bundle is None
-        else bundle.weights
-        if isinstance(bundle, DrawnBundle)
-        else joint_tables(_single(model, bundle.features), bundle.sizes.tolist())
+        table[: model.n_outcomes_[feature]] if bundle is None else bundle.joint(_single(model, bundle.features))
         for feature, table, bundle in zip(first.tolist(), tables, shown)
     ]
 

@@ -32,7 +32,6 @@ from seqclass.costs import Prices, check_stored_groups
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, SolveInfo
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
-from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.policy import LookaheadPolicy, draw_lots
 from seqclass.pomdp.rules import QuestionRules
@@ -167,7 +166,7 @@ def check_policy(policy: Policy) -> None:
 
 def rehearse(policy: Policy) -> None:
     """Have a policy act along its stages, where anything that does not fit together fails."""
-    if isinstance(policy, PomdpPyPolicy):  # plans anew each time
+    if policy._plans_anew:
         return
     problem, rng = policy.problem, np.random.default_rng(0)
     depth = getattr(policy, "depth", 1)

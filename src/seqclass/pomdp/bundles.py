@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +67,13 @@ class Bundle:
     def _met(self) -> dict[int, IntArray]:
         """What the features showed, by fingerprint, of the outcomes met so far."""
         return {-1: np.full(len(self.sizes), -1, dtype=smallest_int(int(self.sizes.max())))}
+
+    def joint(self, tables: FloatArray) -> FloatArray:
+        """P(outcome | state), (n, n_states), from the tables of features that are independent given the state."""
+        joint = np.ones((1, tables.shape[2]))
+        for table, size in zip(tables, self.sizes.tolist()):
+            joint = (joint[:, None] * table[None, :size]).reshape(-1, tables.shape[2])
+        return joint
 
     def shares_codes(self, other: Bundle | None) -> bool:
         """Whether outcomes have the same numbers as another bundle's; from here on that is told of all that are met."""
@@ -233,8 +239,7 @@ class DrawnBundle(Bundle):
             result[seen] *= table[shown[seen]]
         return np.asarray(result[at.reshape(-1)])
 
-    @property
-    def weights(self) -> FloatArray:
+    def joint(self, tables: FloatArray) -> FloatArray:
         """How much each of the outcomes drawn counts in each hidden state, (n_drawn, n_hidden); sums to one."""
         likelihood = self.likelihood(self.drawn)
         weight = likelihood / (likelihood @ self.share)[:, None]
@@ -257,14 +262,6 @@ class DrawnBundle(Bundle):
 
 def _strides(sizes: IntArray) -> IntArray:
     return np.append(np.cumprod(sizes[:0:-1], dtype=np.int64)[::-1], 1)
-
-
-def joint_tables(tables: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """P(joint outcome | class) of features that are independent given the class."""
-    joint = np.ones((1, tables.shape[2]))
-    for table, size in zip(tables, sizes):
-        joint = (joint[:, None] * table[None, :size]).reshape(-1, tables.shape[2])
-    return joint
 
 
 def check_table(table: FloatArray, name: str) -> None:

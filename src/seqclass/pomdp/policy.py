@@ -73,6 +73,9 @@ class Policy(Stored, ABC):
     0.25
     """
 
+    #: Whether it works its plan out case by case, which trying it on a few cases would pay for.
+    _plans_anew = False
+
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if hasattr(cls, "decide"):

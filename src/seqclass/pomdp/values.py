@@ -61,6 +61,9 @@ class ValueFunction(Stored, ABC):
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         """Cost of going on at a stage before the horizon, (n,); may be ``inf`` where it is not known."""
 
+    def refit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
+        """Fit a stage anew to costs of going on at some beliefs; what is not fitted stays as it is."""
+
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Cost-to-go: the lower of stopping now and going on.
 

@@ -175,6 +175,8 @@ _Task = tuple[tuple[Any, ...], list[int], Callable[[], Unrolled | Staged]]
 class PomdpPyPolicy(Policy):
     """Asks a planner of pomdp-py; made by `PomdpPyPlanner`."""
 
+    _plans_anew = True
+
     def __init__(self, problem: AcquisitionProblem, planner: PomdpPyPlanner, seed: int, info: SolveInfo) -> None:
         super().__init__(problem, info.n_stages, info)
         self.planner = planner

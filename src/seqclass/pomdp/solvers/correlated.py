@@ -23,7 +23,7 @@ from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, solve_ridge, solve_scaled_ridge
+from seqclass.pomdp.solvers.fitted import FittedValueIteration, solve_ridge, solve_scaled_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.perseus import Perseus
@@ -206,8 +206,7 @@ class CorrectedValues(ProjectedValues):
         context = np.concatenate([self.tables.contexts(stage, belief.state) for belief in lots])
         answers = np.concatenate([self.problem.structure.answers(stage, belief.state) for belief in lots])
         target = np.concatenate([price + row_sums(a.value.reshape(len(belief), -1)) for a, belief in zip(ahead, lots)])
-        if isinstance(self.values, FittedValues):
-            self.values.fit(stage, posterior, target)
+        self.values.refit(stage, posterior, target)
         functions, plain = self._functions(stage, posterior, context)
         weights = np.zeros((1 + answers.shape[1], n_codes, functions.shape[1]))
         used = slice(None)

@@ -140,7 +140,7 @@ class FittedValues(ValueFunction):
         """Number of weights."""
         return sum(len(w) for w in self.weights if w is not None)
 
-    def fit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
+    def refit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
         """Fit the weights of one stage."""
         stop = self.problem.stopping_cost(belief)
         # where stopping is cheaper the value is not read; what lies far beyond counts by this power of the costs' ratio
@@ -185,7 +185,7 @@ def fit_values(problem: AcquisitionProblem, points: list[BackupPoints], terminal
         else:
             ahead = values.value(stage + 1, joint, tables.successors(stage, context).reshape(-1))
         target = planned_prices(problem)[stage] + row_sums(ahead.reshape(len(belief), -1))
-        values.fit(stage, belief, target)
+        values.refit(stage, belief, target)
     return values
 
 
