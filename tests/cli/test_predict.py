@@ -252,6 +252,13 @@ def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
         part.to_parquet(folder / "parts" / f"{number}.parquet", index=False)
     for _ in range(2):  # also where the parts are there already
         assert f"{n} rows have an answer outside of what" in run("predict", "m.seq", "parts", "-o", "out").stdout
+    rows.to_csv("rows.csv", index=False)
+    for new, more in (("rows.csv", ("--json",)), ("rows.csv", ("-o", "out.csv")), ("parts", ("-o", "out"))):
+        result = run("predict", "m.seq", new, *more, "--max-outside", str((n - 1) / 40))
+        assert f"Alarm: {n} of 40 rows are outside" in result.stderr
+        assert result.exit_code == 6
+        result = run("predict", "m.seq", new, *more, "--max-outside", str(n / 40))
+        assert (result.exit_code, "Alarm" in result.stderr) == (0, False)
 
 
 def test_columns_without_a_value_are_told(model: str, run: Any, patients: pd.DataFrame) -> None:

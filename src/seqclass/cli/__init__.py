@@ -186,7 +186,8 @@ def main(ctx: click.Context) -> None:
     \b
     Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
     4 nothing certified but a rule that decides the same for everybody, 5 some cells of a comparison failed,
-    6 evaluate --drift raised an alarm, 7 the table has no row or the folder no file, 130 interrupted.
+    6 an alarm of evaluate --drift or predict --max-outside, 7 a table without rows or a folder without files,
+    130 interrupted.
     """  # noqa: D301 (click wants the character, not the two signs)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -333,6 +333,7 @@ def plan() -> None:
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
 )
+@click.option("--max-outside", type=Finite(0, 1), metavar="SHARE", help="Exit with 6 if more of the rows are outside.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
 @csv_options
@@ -366,8 +367,11 @@ def predict() -> None:
     If NEW has the column of labels that the model was trained with, scores follow, as from 'seqclass evaluate'; without
     -o they go to stderr.
 
-    Exit codes: 0 done, 2 a wrong input or option, 7 no rows (a table with a header alone, an empty folder), 1 a fault
-    of seqclass, 130 interrupted. A file is written with 0 only; of a folder, complete files stay.
+    Rows with an answer outside of what training showed (another unit, a broken device) are counted. No labels are
+    needed for this: --max-outside 0.1 raises an alarm if these are more than a tenth.
+
+    Exit codes: 0 done, 6 done, and the alarm of --max-outside, 2 a wrong input or option, 7 no rows (a header alone, an
+    empty folder), 1 a fault of seqclass, 130 interrupted. A file is written with 0 and 6; in folders, whole files stay.
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

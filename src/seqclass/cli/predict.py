@@ -33,7 +33,7 @@ from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
 from seqclass.exams.estimates import ScorePlan
-from seqclass.large import check_kept, decisions_frame, predict_parquet
+from seqclass.large import DecidedParts, check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
 #: Endings of names that promise another format than what is written.
@@ -81,7 +81,13 @@ class _Summary:
 
 
 def _command(
-    model: Path, new: Path, output: Path | None, keep: tuple[str, ...], unknown: str | None, as_json: bool
+    model: Path,
+    new: Path,
+    output: Path | None,
+    keep: tuple[str, ...],
+    max_outside: float | None,
+    unknown: str | None,
+    as_json: bool,
 ) -> None:
     to_folder = _to_folder(new, output)
     if not to_folder:
@@ -99,7 +105,8 @@ def _command(
         check_kept(clf, keep, "--keep")
     started = time.perf_counter()
     if to_folder and output is not None:
-        _parts(clf, new, output, keep, as_json, started)
+        done = _parts(clf, new, output, keep, as_json, started)
+        _alarm(done.n_outside, done.n_rows, max_outside)
         return
     cases = read_cases(clf, new, keep)
     summary = _Summary(unknown_cells(clf, cases))
@@ -131,6 +138,14 @@ def _command(
     told = why if scored is None else scores_text(scored, agent_of(clf).unit)
     if told and not as_json:
         click.echo(f"\n{told}" if output is not None else visible(told), err=output is None)
+    _alarm(summary.n_outside, summary.n_rows, max_outside)
+
+
+def _alarm(n_outside: int, n_rows: int, most: float | None) -> None:
+    """Exit with the code of an alarm if so many rows are more than the share that is allowed."""
+    if most is not None and n_outside > most * n_rows:
+        click.echo(f"Alarm: {n_outside:,} of {n_rows:,} rows are outside, more than {most:.4g} of them.", err=True)
+        click.get_current_context().exit(6)
 
 
 def _score(clf: BaseSequentialClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
@@ -177,7 +192,7 @@ def _to_folder(new: Path, output: Path | None) -> bool:
 
 def _parts(
     clf: BaseSequentialClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
-) -> None:
+) -> DecidedParts:
     """Decide part by part; parts that are there already stay."""
     with as_input_errors(), show_progress("deciding"):
         if not any(parquet_file(file).metadata.num_rows for file in parquet_files(new)):
@@ -189,7 +204,7 @@ def _parts(
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         content |= {"n_outside": done.n_outside, "stale": list(done.stale)}
         echo_json(content | {"seconds": seconds, "output": str(output)})
-        return
+        return done
     if done.n_skipped == done.n_parts:
         click.echo("Decided nothing now: all parts were there. They hold what this says.")
     click.echo(_decisions_text(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
@@ -201,6 +216,7 @@ def _parts(
         files = count(len(done.stale), "file that was", "files that were")
         click.echo(wrap(f"{output} holds {files} not decided from {new} as it is now: {join_names(done.stale)}."))
     click.echo(f"Wrote {output}.")
+    return done
 
 
 def _outside(n_rows: int) -> str:
