@@ -359,3 +359,23 @@ def test_skip_logic_comes_from_files(tmp_path: Path) -> None:
     (tmp_path / "form.csv").write_text("a,b\n1,2\n", "utf-8")
     told = CliRunner().invoke(main, [*command, "--skip-logic", str(tmp_path / "form.csv")])
     assert "holds no skip logic: its first line must name" in " ".join(told.output.split())
+
+
+def test_a_rule_names_one_mark_of_a_question_with_several() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    slow = rng.random(200) < np.where(y, 0.7, 0.2)
+    see = [";".join(["slow"] * a + ["loud"] * b) for a, b in zip(slow.tolist(), (rng.random(200) < 0.3).tolist())]
+    how = np.where(rng.random(200) < np.where(y, 0.95, 0.05), "x", "z").astype(object)
+    X = pd.DataFrame({"see": [cell or "none of these" for cell in see], "how": np.where(slow, how, None)})
+    logic = SkipLogic({"how": {"after": "see: slow", "answers": "yes"}})
+    prices = Costs(0.001, marks=["see"])
+    clf = SequentialClassifier(order="adaptive", solver=QUICK, feature_costs=prices, rules=logic).fit(X, y)
+    opened = {}
+    for mark in ("slow", "loud"):
+        case = clf.session()
+        case.observe("see", [mark])
+        opened[mark] = case.next_feature is not None and case.next_feature.name == "how"
+    assert opened == {"slow": True, "loud": False}
+    with pytest.raises(ValueError, match="did you mean 'see: slow' or 'see: loud'"):
+        SequentialClassifier(feature_costs=prices, rules=SkipLogic({"how": {"after": "see"}})).fit(X, y)
