@@ -113,7 +113,7 @@ def test_files_of_series(tmp_path: Path) -> None:
     series, labels = load_series(path)
     np.testing.assert_array_equal(series, [[1, 2.5, np.nan], [-1000, np.nan, 4]])
     assert labels.tolist() == ["x y", "2"]
-    for name, text in (("a.tsv", "2\t1\t2\n1\t3\t4\n"), ("a.txt", "  2  1  2\n  1  3  4\n")):
+    for name, text in (("a.tsv", "2\t1\t2\n1\t3\t4\n"), ("a.txt", "  2.0e+00  1  2\n  1.0000000e+00  3  4\n")):
         (tmp_path / name).write_text(text)
         series, labels = load_series(tmp_path / name)
         assert series.tolist() == [[1, 2], [3, 4]]
@@ -123,6 +123,9 @@ def test_files_of_series(tmp_path: Path) -> None:
         ("1,b:a\n", "line 1: .*'b'"),
         ("1,2:a\n1:a\n", "line 2 has 1 steps, the first series 2"),
         ("@data\n", "holds no series"),
+        ("@targetLabel true\n@data\n1,2:0.5\n", "has numbers to predict, not classes"),
+        ("@data\n1,2,3\n", "line 2 is no label and values"),
+        ("@data\n(0,1),(1,2):3,4:a\n", "line 2: it has several variables, or times beside values"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=words):

@@ -57,9 +57,8 @@ class EarlyDecisions(Readable):
     def __str__(self) -> str:
         if not len(self.decision):
             return "no series"
-        told = (
-            f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps and {self.cost.mean():.4g} paid on average"
-        )
+        told = f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps"
+        told += f" and {self.cost.mean():.4g} paid on average"
         going_on = int((~self.is_final).sum())
         return f"{told}, {going_on:,} of which may wait for more" if going_on else told
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,15 @@ def load_series(path: str | Path) -> tuple[FloatArray, npt.NDArray[Any]]:
     X : ndarray of shape (n, n_steps)
         Values, NaN where missing.
     y : ndarray of shape (n,)
-        Labels, as text.
+        Labels, as text; ``1.0`` is the class ``1``.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a line holds no number where one should be, several variables, or another number of steps than the first.
+        If a line holds no number where one should be, several variables, or another number of steps than the first, or
+        if labels are numbers to predict.
 
     See Also
     --------
@@ -52,24 +54,24 @@ def load_series(path: str | Path) -> tuple[FloatArray, npt.NDArray[Any]]:
     """
     path = Path(path)
     require_file(path)
-    is_ts = path.suffix.lower() == ".ts"
-    rows: list[list[float]] = []
-    labels: list[str] = []
+    series: list[tuple[list[float], str]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        if line.lower().split() == ["@targetlabel", "true"]:
+            raise ValueError(f"{path} has numbers to predict, not classes; name a file of classes.")
         if not line.strip() or line.lstrip().startswith(("#", "@", "%")):
             continue
-        label, values = line.strip().rsplit(":", 1)[::-1] if is_ts and ":" in line else line.split(maxsplit=1)
+        parts = line.rsplit(":", 1)[::-1] if path.suffix.lower() == ".ts" else line.split(maxsplit=1)
+        if len(parts) < 2:
+            raise ValueError(f"{path}: line {number} is no label and values, as in .ts, .tsv and .txt files.")
         try:
-            row = [np.nan if text == "?" else float(text) for text in values.replace(",", " ").split()]
+            row = [np.nan if text == "?" else float(text) for text in parts[1].replace(",", " ").split()]
         except ValueError as error:
-            why = "it has several variables" if ":" in values else str(error)
+            why = "it has several variables, or times beside values" if ":" in parts[1] else str(error)
             raise ValueError(f"{path}: line {number}: {why}; write '?' where a value is missing.") from error
-        if rows and len(row) != len(rows[0]):
-            raise ValueError(
-                f"{path}: line {number} has {len(row)} steps, the first series {len(rows[0])}; cut or fill them up."
-            )
-        rows.append(row)
-        labels.append(label.strip())
-    if not rows:
+        if series and len(row) != (n_steps := len(series[0][0])):
+            why = f"line {number} has {len(row)} steps, the first series {n_steps}; cut or fill them up"
+            raise ValueError(f"{path}: {why}.")
+        series.append((row, re.sub(r"\.0+(e\+00)?$", "", parts[0].strip())))  # "1.0000000e+00" is the class "1"
+    if not series:
         raise ValueError(f"{path} holds no series.")
-    return np.array(rows), np.array(labels)
+    return np.array([row for row, _ in series]), np.array([label for _, label in series])
