@@ -576,7 +576,7 @@ def test_the_folder_for_afabench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "Put seqclass into" in run("afabench/install", str(tmp_path), cwd=tmp_path)
     for name, (after, entry) in entries.items():
         assert (tmp_path / name).read_text("utf-8") == f"# first\n{after}\n{entry}  - other\n"
-    copied = tmp_path / "scripts" / "train" / "seqclass.py"
+    copied = tmp_path / "scripts" / "train" / "train_seqclass.py"  # as seqclass.py it would hide the package
     assert copied.read_bytes() == (EXAMPLES / "afabench" / "train.py").read_bytes()
     with pytest.raises(SystemExit, match=r"it lacks afabench/common/registry\.py"):
         run("afabench/install", str(tmp_path / "scripts"), cwd=tmp_path)

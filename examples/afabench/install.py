@@ -12,7 +12,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 COPIES = {
     HERE.parent / "afabench_method.py": "afabench/seqclass_method.py",
-    HERE / "train.py": "scripts/train/seqclass.py",
+    # not seqclass.py: Python would then take the script for the package
+    HERE / "train.py": "scripts/train/train_seqclass.py",
     HERE / "config.yaml": "extra/conf/scripts/train/seqclass/config.yaml",
 }
 #: What is put after a line of a file, by its beginning; at the end where there is none.
@@ -25,7 +26,7 @@ ENTRIES = {
     "extra/workflow/conf/method_options.yaml": (
         "method_options:",
         "  seqclass:\n"
-        '    train_script_name: "seqclass"\n'
+        '    train_script_name: "train_seqclass"\n'
         "    eval_batch_size:\n"
         "      default: 1000\n"
         "    hard_budget_ignored_datasets: [mnist, fashion_mnist, imagenette]\n"
