@@ -93,7 +93,7 @@ def main() -> None:
             beside = f"{title}, yardsticks"
 
             def yard(X: Any = X, y: Any = y, clf: Any = clf, fold: Any = fold) -> Any:
-                return yardsticks(Fit(clf.settings(), clf.agent_), X, y, fold)
+                return yardsticks(Fit(clf.settings(), clf.agent_), X, y, fold, None)
 
             rows.append(measure(beside, yard, repeats=repeats, memory=False))
             told.append(f"{title}\n{clf.held_out_}\n")

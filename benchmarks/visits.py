@@ -29,7 +29,7 @@ from seqclass.bn import ClassMixture
 from seqclass.costs import Visits
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, FixedPanels, Panels, Policy, acquire
-from seqclass.pomdp.solvers.panels import RealCases
+from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.visits import with_visits, without_visits
 
 PRICE = 0.01
@@ -103,6 +103,11 @@ def _wrong(clf: SequentialClassifier, y: np.ndarray) -> np.ndarray:
     return clf.decision_costs_[np.searchsorted(clf.classes_, y)]
 
 
+def _cases(clf: SequentialClassifier, X: np.ndarray, y: np.ndarray) -> TrainingCases:
+    outcomes = all_outcomes(clf.agent_, X)
+    return TrainingCases(outcomes, np.searchsorted(clf.classes_, y), np.ones(outcomes.shape[1], dtype=bool))
+
+
 def compared(
     name: str,
     data: tuple[np.ndarray, np.ndarray, Costs],
@@ -132,10 +137,8 @@ def compared(
                 if problem.visits is None and isinstance(solver, FixedPanels):
                     continue
                 began = time.process_time()
-                if rule == "Panels" and problem.visits is not None:  # as a classifier's fit does
-                    policy = solver.best(problem, RealCases(all_outcomes(clf.agent_, X[train]), _wrong(clf, y[train])))
-                else:
-                    policy = solver.solve(problem)
+                # as a classifier's fit does
+                policy = solver.solve(problem, _cases(clf, X[train], y[train]) if rule == "Panels" else None)
                 seconds += (time.process_time() - began) * (rule == "Panels")
                 cost, n_visits = scored(clf, policy, X[test], y[test])
                 found.setdefault(rule, []).append(cost)
