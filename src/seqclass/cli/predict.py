@@ -21,7 +21,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.parquet import parquet_file, parquet_files
 from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.tables import to_json_value
-from seqclass._utils.text import join_names, money, visible
+from seqclass._utils.text import join_names, money, percent, visible
 from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
 from seqclass.agent.training_rows import is_outside_training
@@ -144,7 +144,7 @@ def _command(
 def _alarm(n_outside: int, n_rows: int, most: float | None) -> None:
     """Exit with the code of an alarm if so many rows are more than the share that is allowed."""
     if most is not None and n_outside > most * n_rows:
-        click.echo(f"Alarm: {n_outside:,} of {n_rows:,} rows are outside, more than {most:.4g} of them.", err=True)
+        click.echo(f"Alarm: {_outside(n_outside)}, more than {percent(most)} of {n_rows:,}.", err=True)
         click.get_current_context().exit(6)
 
 
