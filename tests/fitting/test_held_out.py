@@ -349,8 +349,11 @@ def test_labels_by_chance_are_warned_of() -> None:
     for number in (held.cost, held.deciding_at_once.cost):
         assert f"{number:.3g}" in str(caught[0].message)
         assert f"{number:.3g}" in held.advice
-    assert caught[0].filename == __file__
-    assert caught[0].category.__name__ == "HeldOutWarning"  # by which the command line leaves it to its report
+    with pytest.warns(UserWarning, match="does not pay") as of_chunks:
+        etana(0.01).fit_chunks([(X, y)], held_out=4)
+    for warned in (caught[0], of_chunks[0]):
+        assert warned.filename == __file__
+        assert warned.category.__name__ == "HeldOutWarning"  # by which the command line leaves it to its report
 
 
 def table(n: int = 90) -> tuple[pd.DataFrame, Any]:

@@ -193,7 +193,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
     held = complete_held_out(held, fit.agent, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
-        warnings.warn(told, HeldOutWarning, stacklevel=3)
+        warnings.warn(told, HeldOutWarning, stacklevel=4)
     return held
 
 
