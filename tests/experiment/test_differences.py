@@ -111,8 +111,9 @@ def test_differences_are_written_for_a_paper(made: Results) -> None:
     assert (row["data"], row["difference"] < 0 or row["lower"] < 0) == ("d0", False)
     text = comparison.table("latex")
     ends = f"{row['difference']:.3f} {{\\scriptsize [{row['lower']:.3f}, {row['upper']:.3f}]}}"
-    assert rf"d0 & a minus b & {ends} & {row['p_value']:.3f} & 10 folds & worse \\" in text
-    assert text.splitlines()[3] == r"data set & methods & difference & p & pairs &  \\"
+    assert row["p_value"] < 0.0005
+    assert rf"d0 & a minus b & {ends} & \textless{{}}0.001 & 10 folds & worse \\" in text
+    assert text.splitlines()[3] == r"data set & methods & difference & p & pairs & verdict \\"
     assert "_" not in text
     assert "means over the prices 0.1, 0.2" in text
     assert "command line" not in text
@@ -122,6 +123,25 @@ def test_differences_are_written_for_a_paper(made: Results) -> None:
     assert repr(comparison) == ("<Comparison: realised_cost of 'a', 'b', 'c' on 2 data sets, prices [0.1, 0.2]>")
     with pytest.raises(ValueError, match="to must be"):
         comparison.table("word")
+
+
+def test_a_table_of_differences_may_be_of_one_data_set(made: Results) -> None:
+    comparison = made.compare("realised_cost")
+    everything = comparison.table().splitlines()
+    parts = {name: comparison.table(data=name).splitlines() for name in ("all data sets", "d0", "d1")}
+    assert [line for part in parts.values() for line in part[2:5]] == sorted(everything[2:-2], key=lambda row: row[:5])
+    assert all((len(part), part[:2], part[-1]) == (7, everything[:2], everything[-1]) for part in parts.values())
+    with pytest.raises(ValueError, match="data must be one of 'all data sets', 'd0', 'd1', got 'd2'"):
+        comparison.table(data="d2")
+
+
+def test_no_p_value_is_written_as_zero(made: Results) -> None:
+    comparison = made.compare("realised_cost")
+    comparison.differences["p_value"] = 0.0004
+    assert r"& \textless{}0.001 &" in comparison.table("latex")
+    assert "<td>&lt;0.001</td>" in comparison.table("html")
+    comparison.differences["p_value"] = 0.0005
+    assert "& 0.001 &" in comparison.table("latex")
 
 
 def test_a_difference_by_chance_is_called_so(tmp_path: Path) -> None:

@@ -56,7 +56,21 @@ def test_a_table_has_the_figures_of_the_summary(results: Results) -> None:
             lower, upper = m["realised_cost_lower"], m["realised_cost_upper"]
             bold = "**" if method != METHODS[2] else ""  # the two that are written alike
             assert cell == f"{bold}{m['realised_cost']:.3f}{bold} [{lower:.3f}, {upper:.3f}]"
-    assert "realised cost in EUR: means over the folds of all seeds, in brackets" in table
+    assert "realised cost in EUR: means over the folds of all seeds, in brackets 95% intervals: over folds" in table
+
+
+def test_the_note_says_what_intervals_are(tmp_path: Path) -> None:
+    """As `summary` makes them: `mean_interval` with bounds over folds, or over rows where these are kept and wider."""
+    kept = Experiment(["iris", "wine"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "kept.run")
+    bare = Experiment(["iris", "wine"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "bare.run", keep_instances=0)
+    folds = "in brackets 95% intervals: over folds, corrected for the training rows that these share"
+    cost, share = (f"Wilson's, which stay {at} and are not symmetric." for at in ("at 0 or above", "within 0 and 1"))
+    assert f"{folds}, or over rows where that is wider; {cost} Bold" in kept.table()
+    assert f"{folds}; {cost} Bold" in bare.table()
+    assert f"{folds}; {share} Bold" in kept.table("macro_f1")
+    assert f"in brackets 95% intervals: over data sets; {share} Bold" in kept.table("accuracy", rows="price")
+    assert f"in brackets 95% intervals: over rows; {share} Bold" in kept.table("accuracy", rows=["dataset", "fold"])
+    assert "interval" not in kept.table(interval=False)
 
 
 def test_what_is_pooled_is_said(results: Results) -> None:
@@ -190,12 +204,26 @@ def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
+@pytest.mark.parametrize(("width", "n", "across"), [(3.5, 2, 1), (3.5, 3, 2), (3.5, 7, 2), (7.1, 7, 3), (3.5, 40, 2)])
+def test_a_plot_of_a_given_width_fits_a_page(width: float, n: int, across: int) -> None:
+    """As far as pictures can be read: forty of them in a column are higher than any page."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    rows = [{"data": str(i), "method": "a", "cost_mean": 0.1, "realised_cost": 0.2} for i in range(n)]
+    display = CostPlaneDisplay(pd.DataFrame(rows), width=width).plot()
+    assert display.ax_[0].get_subplotspec().get_gridspec().ncols == across
+    high = display.figure_.get_figheight()
+    assert (high <= 9) == (n < 40)
+    display.figure_.draw_without_rendering()
+    space = display.ax_[0].get_window_extent()
+    assert space.width > 0.5 * width / across * display.figure_.dpi  # most of it is picture, not labels
+    plt.close(display.figure_)
+
+
 def test_a_narrow_plot_has_prices_at_its_points(results: Results) -> None:
     import matplotlib.pyplot as plt
 
     drawn = results.plot(width=3.5)
-    assert (drawn.figure_.get_figwidth(), len(drawn.ax_)) == (3.5, 3)
-    assert drawn.ax_[0].get_subplotspec().get_gridspec().ncols == 1
+    assert (drawn.figure_.get_figwidth(), len(drawn.ax_)) == (3.5, 4)  # two rows of two
     assert {text.get_text() for text in drawn.ax_[0].texts} == {"0.01", "0.5"}
     assert len(results.plot(overall=False).names) == 2
     with pytest.raises(

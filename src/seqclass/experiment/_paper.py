@@ -91,6 +91,11 @@ def figure_text(
     return text + interval if not below else _BELOW[form].format(text, interval.strip())
 
 
+def p_text(form: str, p_value: float) -> str:
+    """A p-value, which is never written as 0."""
+    return f"{p_value:.3f}" if p_value >= 0.0005 else _FORMS[form][0]("<0.001")
+
+
 def write_rows(
     head: Sequence[str], body: Sequence[tuple[Sequence[str], list[str]]], note: str, form: str, narrow: bool = False
 ) -> str:

@@ -17,7 +17,7 @@ from seqclass._utils.tables import Readable, count_text, summary_text
 from seqclass._utils.text import join_names
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.experiment._columns import BY_OWN_MODEL, HIGHER_IS_BETTER, own_model_text
-from seqclass.experiment._paper import FORMS, axis_text, figure_text, write_rows
+from seqclass.experiment._paper import FORMS, axis_text, figure_text, p_text, write_rows
 from seqclass.experiment._summary import group_numbers
 from seqclass.experiment.records import BY_CASE, case_scores
 from seqclass.stats import critical_difference, friedman_test
@@ -211,13 +211,15 @@ class Comparison(Readable):
         each = [f"the {name}s {', '.join(map(axis_text, values))}" for name, values in self._over().items()]
         return text + (f" All of this is of means over {' and '.join(each)}, which count the same." if each else "")
 
-    def table(self, to: str = "markdown", *, decimals: int = 3) -> str:
+    def table(self, to: str = "markdown", *, data: str | None = None, decimals: int = 3) -> str:
         r"""Write the paired differences, with their intervals, for a paper.
 
         Parameters
         ----------
         to : {"markdown", "latex", "html"}
             Form of the table; LaTeX needs the package booktabs.
+        data : str, optional
+            Only this data set, or ``"all data sets"`` for those together.
         decimals : int
             Digits after the point.
 
@@ -228,7 +230,7 @@ class Comparison(Readable):
         Raises
         ------
         ValueError
-            If ``to`` is none of these, or there are no differences.
+            If ``to`` is none of these, or there are no differences, or none on ``data``.
 
         Examples
         --------
@@ -238,7 +240,7 @@ class Comparison(Readable):
         ...     methods = ["etana", "sklearn:GaussianNB"]
         ...     results = Experiment(["iris"], methods, cv=3).run(os.path.join(folder, "iris.run"))
         ...     print(results.compare("accuracy").table().rpartition("\n\n")[0])
-        | data set | methods | difference | p | pairs |  |
+        | data set | methods | difference | p | pairs | verdict |
         | --- | --- | --: | --: | --: | --: |
         | iris | etana minus sklearn:GaussianNB | -0.020 [-0.099, 0.059] | 0.388 | 3 folds | not beyond chance |
         """
@@ -246,19 +248,20 @@ class Comparison(Readable):
         check_integer(decimals, "decimals", 0)
         if self.differences is None:
             raise ValueError("there are no differences to write; Results.compare works them out.")
+        shown = self.differences
+        if data is not None:
+            shown = shown[shown["data"] == check_choice(data, "data", tuple(dict.fromkeys(shown["data"])))]
         body = []
-        for row in self.differences.to_dict("records"):
+        for row in shown.to_dict("records"):
             apart = figure_text(to, *(row[name] for name in ("difference", "lower", "upper")), decimals=decimals)
-            p_value = "" if row["p_value"] != row["p_value"] else f"{row['p_value']:.3f}"
+            p_value = "" if row["p_value"] != row["p_value"] else p_text(to, row["p_value"])
             pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else ""
             body.append(
                 ([row["data"], f"{row['method']} minus {row['against']}"], [apart, p_value, pairs, row["verdict"]])
             )
-        note = (
-            f"{self.metric.replace('_', ' ')}: paired differences, in brackets their 95% intervals, not corrected for "
-        )
+        note = f"{self.metric.replace('_', ' ')}: paired differences, in brackets 95% t intervals, not corrected for "
         note += f"their number. {self._pooled()}"
-        return write_rows(["data set", "methods", "difference", "p", "pairs", ""], body, note, to)
+        return write_rows(["data set", "methods", "difference", "p", "pairs", "verdict"], body, note, to)
 
     def _difference_lines(self) -> list[str]:
         """Differences as lines; of very many those over all data sets."""

@@ -27,10 +27,11 @@ from seqclass.experiment._columns import (
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
 from seqclass.experiment._paper import FORMS, write_table
 from seqclass.experiment._store import filter_table, of_first, open_store, parts_of
-from seqclass.experiment._summary import summarise, widen_over_rows
+from seqclass.experiment._summary import bounds_of, summarise, widen_over_rows
 from seqclass.experiment.comparison import Comparison, compare_methods
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import (
+    BY_CASE,
     Judged,
     LabelledRecord,
     instance_table,
@@ -493,8 +494,20 @@ class Results(Readable):
             f"{metric.replace('_', ' ')}{f' in {self.unit}' if self.unit and self._unit(metric) == self.unit else ''}"
         )
         text += f": means over {' and '.join(parts)}" if parts else ""
-        text += f"{', in brackets their 95% intervals' if interval else ''}.{' Bold: the best.' if best else ''}"
+        if interval:
+            text += f", in brackets 95% intervals: {self._interval_text(metric, cells, by)}"
+        text += f".{' Bold: the best.' if best else ''}"
         return f"{text} Not to be ranked: {own_model_text(cells)}." if metric in BY_OWN_MODEL else text
+
+    def _interval_text(self, metric: str, cells: Any, by: Sequence[str]) -> str:
+        """What the intervals of a table are over, and that they are not symmetric."""
+        by_rows = metric in BY_CASE and "data" in by and set(self.keys_with(INSTANCES)).issuperset(cells.index)
+        over = "over rows" if "data" in by else "over data sets"
+        if "data" in by and "fold" not in by:
+            over = "over folds, corrected for the training rows that these share"
+            over += ", or over rows where that is wider" if by_rows else ""
+        ends = "within 0 and 1" if bounds_of(metric)[1] == 1 else "at 0 or above"
+        return f"{over}; Wilson's, which stay {ends} and are not symmetric"
 
     def price_name(self, cells: Any) -> str:
         """What the prices of some cells are: prices, or factors of those that the data sets have.

@@ -31,7 +31,8 @@ class CostPlaneDisplay(MultiAxesDisplay):
     unit : str
         What costs are counted in, such as ``"EUR"``.
     width : float, optional
-        Width of a new figure in inches, which has as many pictures in a row as fit; by default at most three.
+        Width of a new figure in inches, which has as many pictures in a row as fit, and more and smaller ones where it
+        would else be higher than a page; by default at most three.
 
     Attributes
     ----------
@@ -58,6 +59,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
     """
 
     _across = 3  # pictures in a row
+    _wide, _least, _page = 2.6, 1.5, 9.0  # inches: width of a picture with large text, the least, height of a page
 
     def __init__(self, points: Any, *, unit: str = "", width: float | None = None) -> None:
         self.points = points[points[["cost_mean", "realised_cost"]].notna().all(axis=1)]
@@ -67,7 +69,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
         self.names = list(dict.fromkeys(self.points["data"]))
         n = len(self.names)
         self.width = width if width is None else check_real(width, "width", 1)
-        across = min(n, self._across if width is None else max(1, int(width / 2.6)))  # inches that a picture needs
+        across = self._pictures_in_a_row()
         self._legend_columns = 4 if width is None else max(1, int(width / 1.6))
         self._grid: dict[str, Any] = {"ncols": across, "nrows": math.ceil(n / across)}
         more = "; with overall=False the last is left out" if ALL in self.names else ""
@@ -116,21 +118,35 @@ class CostPlaneDisplay(MultiAxesDisplay):
         points = scored.sort_values(["data", *axes], kind="stable", key=key)
         return cls(points, unit=results.unit, width=width).plot(ax, **settings)
 
+    def _pictures_in_a_row(self) -> int:
+        n = len(self.names)
+        if self.width is None:
+            return min(n, self._across)
+        few, many = (min(n, max(1, int(self.width / each))) for each in (self._wide, self._least))
+        return next((k for k in range(few, many) if self._height(self.width / k, math.ceil(n / k)) <= self._page), many)
+
+    @staticmethod
+    def _height(width: float, n_rows: int) -> float:
+        """Of a figure with pictures of this width."""
+        return 0.85 * width * n_rows + 0.5
+
     def _inches(self) -> tuple[float, float]:
         if self.width is not None:
-            return self.width, 0.85 * self.width / self._grid["ncols"] * self._grid["nrows"] + 0.5
+            return self.width, self._height(self.width / self._grid["ncols"], self._grid["nrows"])
         return 3.3 * self._grid["ncols"] + 0.7 * (self._grid["ncols"] == 1), 2.9 * self._grid["nrows"] + 0.5
 
     def _draw(self, *axes: Any) -> None:
         methods = {name: i for i, name in enumerate(dict.fromkeys(self.points["method"]))}
         unit = f" ({self.unit})" if self.unit else ""
+        small = self.width is not None and self.width / self._grid["ncols"] < self._wide
+        title, label, ticks, mark = (8, 7, 6, 4) if small else (10, 10, 10, 6)
         for ax, name in zip(axes, self.names):
             open_frame(ax)
             own = self.points[self.points["data"] == name]
             x, whole = own["cost_mean"].to_numpy(float), own["realised_cost"].to_numpy(float)
             for method, i in methods.items():
                 at = (own["method"] == method).to_numpy()
-                style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 6}
+                style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": mark}
                 if at.any():
                     ax.plot(x[at], (whole - x)[at], label=shorten(method, 34), linewidth=1.4, zorder=3, **style)
             ax.set(xlim=(0, 1.08 * x.max() or 1), ylim=(0, 1.12 * (whole - x).max() or 1))
@@ -144,8 +160,10 @@ class CostPlaneDisplay(MultiAxesDisplay):
             for at in ("price", "budget"):
                 if at in own and own[at].nunique() > 1:
                     _label(ax, [f"{value:g}" for value in own[at]], x, whole - x)
-            ax.set_title(shorten(name, 34), fontsize=10)
-            ax.set(xlabel=f"price paid a case{unit}", ylabel=f"decision cost a case{unit}")
+            ax.set_title(shorten(name, 34), fontsize=title)
+            ax.set_xlabel(f"price paid a case{unit}", fontsize=label)
+            ax.set_ylabel(f"decision cost a case{unit}", fontsize=label)
+            ax.tick_params(labelsize=ticks)
         for ax in axes[len(self.names) :]:
             ax.set_axis_off()
 
