@@ -341,6 +341,21 @@ def test_wrong_options_are_one_line_before_any_run(run: Any, more: list[str], sa
     assert text == ""
 
 
+def test_a_price_may_be_spelt_otherwise(run: Any) -> None:
+    assert run(own(), "--prices", ".010") == run(own(), "--prices", "0.01")
+    assert run(own(), "--prices", ".02")[1].endswith(", got 0.02")
+
+
+def test_a_file_that_is_not_there(part: Any, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"none\.py is not there"):
+        part("__main__").main([str(tmp_path / "none.py")])
+
+
+def test_rows_before_the_feature_are_one_line(run: Any) -> None:
+    text, _ = run(own(acquire="cases.ask(np.ones(len(cases), bool), 0)"))
+    assert "got several numbers: rows come second, ask(feature, rows) (own.py, line" in text.splitlines()[0]
+
+
 def test_folds_are_one_to_five(run: Any) -> None:
     assert run(own(), "--folds", "0")[1] == 2
 
@@ -357,6 +372,8 @@ def test_folds_are_one_to_five(run: Any) -> None:
             own().replace("    def fit", "    def __init__(self, depth): ...\n    def fit"),
             "Own must be made without arguments: TypeError: Own.__init__() missing 1 required",
         ),
+        (own().replace(", prices)", ")"), "Own.fit must take X, y, prices: too many positional arguments"),
+        (own().replace("acquire(self, cases)", "acquire(self)"), "Own.acquire must take cases: too many"),
     ],
 )
 def test_wrong_files_are_one_line_before_any_run(run: Any, code: str, said: str) -> None:

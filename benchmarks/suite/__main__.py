@@ -17,6 +17,7 @@ attribute ``budget``, which is set before fit. ``--record`` writes into results.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import inspect
 import shlex
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folds = range(1, sets.N_FOLDS + 1)
     made.add_argument("file", nargs="?", type=Path, help="a Python file with the class of a method")
     made.add_argument("--sets", nargs="+", metavar="SET", choices=sets.SETS, default=list(sets.SETS))
-    made.add_argument("--prices", nargs="+", metavar="P", help="by default those that are recorded")
+    made.add_argument("--prices", nargs="+", metavar="P", type=spelt, help="by default those that are recorded")
     made.add_argument("--folds", type=int, choices=folds, metavar="N", help="the first so many of five (default 3)")
     made.add_argument("--keep", type=Path, help="file of the results of the method")
     made.add_argument("--against", default=OURS, choices=list(METHODS), metavar="METHOD")
@@ -112,6 +113,13 @@ def recorded(told: argparse.Namespace, folds: int) -> pd.DataFrame:
     return frame[frame["price"].isin(told.prices)] if told.prices else frame
 
 
+def spelt(price: str) -> str:
+    """A price as the suite spells it: .01 and 0.010 are 0.01."""
+    with contextlib.suppress(ValueError):
+        return f"{float(price):g}"
+    return price
+
+
 def loaded(file: Path) -> tuple[str, Callable[[], Any]]:
     """The one class of a file that has fit and acquire, and its name."""
     spec = importlib.util.spec_from_file_location("method_of_the_suite", file)
@@ -135,9 +143,14 @@ def loaded(file: Path) -> tuple[str, Callable[[], Any]]:
         raise SystemExit(f"{file} must have one class with fit and acquire: {has}")
     make = getattr(module, whole[0])
     try:
-        make()
+        one = make()
     except Exception as error:
         raise SystemExit(f"{whole[0]} must be made without arguments: {results.said(error, file)}") from error
+    for call, given in {"fit": ("X", "y", "prices"), "acquire": ("cases",)}.items():
+        try:
+            inspect.signature(getattr(one, call)).bind(*given)
+        except TypeError as error:
+            raise SystemExit(f"{whole[0]}.{call} must take {', '.join(given)}: {error}") from error
     return whole[0], make
 
 
@@ -154,7 +167,7 @@ def check_kept(file: Path) -> None:
 def place(told: argparse.Namespace) -> None:
     """Run a method where the suite has all others, and show it beside them."""
     if told.file.suffix != ".py" or not told.file.is_file():
-        raise SystemExit(f"{told.file} is not a Python file")
+        raise SystemExit(f"{told.file} is not {'a Python file' if told.file.is_file() else 'there'}")
     wanted, source = recorded(told, sets.RUN_FOLDS), results.Source.of(told.file)
     name, make = loaded(told.file)
     if name in METHODS:

@@ -53,7 +53,8 @@ def open_cases(
         if closed:
             raise RuntimeError("the cases are closed: ask within acquire")
         if not isinstance(feature, int | np.integer) or not 0 <= feature < width:
-            raise IndexError(f"feature must be a number from 0 to {width - 1}, got {feature!r}")
+            got = repr(feature) if np.ndim(feature) == 0 else "several numbers: rows come second, ask(feature, rows)"
+            raise IndexError(f"feature must be a number from 0 to {width - 1}, got {got}")
         at = np.arange(n) if rows is None else np.atleast_1d(np.asarray(rows))
         if at.dtype == bool:
             if at.shape != (n,):
