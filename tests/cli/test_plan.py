@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.exams import SkillProfile
+from seqclass.exams import ScorePlan, SkillProfile
 
 FLU = """network flu { }
 variable season { type discrete [ 2 ] { summer, winter }; }
@@ -399,3 +399,129 @@ def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
     name = clf.session().next_feature.name
     with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome seen in training"):
         clf.session().observe(name, 2)
+
+
+@pytest.fixture
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(BANK)
+
+
+@pytest.mark.usefixtures("bank")
+def test_a_cut_may_be_the_share_of_all_items_that_is_right_there(run: Any) -> None:
+    done = run("plan", "bank.csv", "--bank", "--cut", "40%", "--cut", "0.7", "--quiet", "--json", "--seconds", "2")
+    assert done.exit_code == 0, done.stderr
+    content, clf = json.loads(done.stdout), seqclass.load("bank.seq")
+    assert sorted(content["classes"]) == ["0.7 or above", "40% to 0.7", "below 40%"]
+    (low, high) = clf.model_.cuts
+    a, b = 1 + np.arange(8) / 8, (np.arange(8) - 4) / 4
+    right = [np.mean(1 / (1 + np.exp(-a * (cut - b)))) for cut in (low, high)]
+    assert (right[0], high) == (pytest.approx(0.4, abs=5e-4), 0.7)
+    told = [f"At the ability of {low:g}, where a class begins, 40% of all items are expected to be right."]
+    told += [f"At the ability of 0.7, where a class begins, {right[1]:.0%} of all items are expected to be right."]
+    assert content["notes"][1:] == told
+
+
+@pytest.mark.usefixtures("bank")
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [
+        (
+            "60",
+            "--cut 60: an ability, which is 0 on average with a standard deviation of 1. A share of all items right",
+        ),
+        ("-500", "--cut -500: an ability, which is 0 on average with a standard deviation of 1.\n"),
+        ("0,5", "--cut 0,5: write an ability, such as 0.5, or the share of all items right, such as 60%."),
+        ("nan", "--cut nan: write an ability"),
+        ("100%", "--cut 100%: of all items 0% to 100% are expected to be right, whatever the ability."),
+    ],
+)
+def test_a_cut_that_is_no_ability_is_told_of(cut: str, message: str, run: Any) -> None:
+    done = run("plan", "bank.csv", "--bank", "--cut", cut)
+    assert done.exit_code
+    assert message in done.stderr
+
+
+@pytest.mark.usefixtures("bank")
+def test_how_many_decisions_are_wrong_is_said_where_that_is_what_they_cost(run: Any) -> None:
+    done = run(*EXAM, "--seconds", "2")
+    (cost,) = re.findall(r"([\d.]+) for\s+decisions", done.stdout)
+    (wrong,) = re.findall(r"Of the decisions ([\d.]+)% are wrong\.", done.stdout)
+    assert float(wrong) / 100 == pytest.approx(float(cost), abs=6e-4)
+    Path("costs.csv").write_text(",fail,pass\nfail,0,3\npass,1,0\n")
+    assert "are wrong" not in run(*EXAM, "--seconds", "2", "--decision-costs", "costs.csv").stdout
+
+
+@pytest.mark.usefixtures("bank")
+def test_a_score_is_planned_asked_and_predicted(run: Any) -> None:
+    done = run(
+        "plan", "bank.csv", "--bank", "--score", "ability", "--max-features", "4", "--area", "sums=2:2", "--quiet"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "Planned for bank.csv: a score of ability, from 8 items." in done.stdout
+    assert "4.0 items are asked (4 to 4), with a standard" in done.stdout
+    plan = seqclass.load("bank.seq")
+    assert isinstance(plan, ScorePlan)
+    assert plan.classifier.problem_.rules.areas == ("sums",)
+    assert "planned       from bank.csv" in run("show", "bank.seq").stdout
+    expected = plan.ask(lambda item: 1)
+    value, error = expected.estimate[0], expected.standard_error[0]
+    live = run("ask", "bank.seq", answers="1\n" * 4).stdout
+    assert f"Estimate: {value:.3f}, points of ability (standard error {error:.3f}, 95% interval" in live
+    assert live.count("So far: ") == 4
+    assert "Belief" not in live
+    assert "Decision" not in live
+    assert "Acquired 4 items. (" in live
+    begun = run("ask", "bank.seq", answers="1\nquit\n").stdout
+    assert "Stopped before the end; the estimate as things stand: " in begun
+    Path("rows.csv").write_text(",".join(f"q{k}" for k in range(8)) + "\n" + ",".join("1" * 8) + "\n")
+    told = run("predict", "bank.seq", "rows.csv").stdout.splitlines()[1]
+    assert float(told.split(",")[0]) == pytest.approx(value, abs=1e-5)
+
+
+@pytest.mark.usefixtures("bank")
+def test_a_score_ends_at_a_standard_error(run: Any) -> None:
+    until = ["--score", "accuracy", "--standard-error", "0.12"]
+    done = run("plan", "bank.csv", "--bank", *until, "-o", "s.seq", "--quiet", "--json")
+    content = json.loads(done.stdout)
+    assert (content["score"], content["output"]) == ("accuracy", "s.seq")
+    assert content["standard_error"] <= 0.12
+    assert 0 < content["n_items"] < 8
+
+
+@pytest.mark.usefixtures("bank")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([], "say when a score is good enough: by --standard-error, --max-features or the --price of an item"),
+        (["--max-features", "2", "--cut", "0"], "--cut is not for a score."),
+        (["--max-features", "2", "--page", "x.html"], "--page is not for a score."),
+        (["--max-features", "2", "--area", "sums=3"], "rules: 3 questions have to be asked, and at most 2 may be"),
+        (["--standard-error", "0"], "--standard-error"),
+    ],
+)
+def test_what_a_score_does_not_take_is_said(more: list[str], message: str, run: Any) -> None:
+    done = run("plan", "bank.csv", "--bank", "--score", "accuracy", *more)
+    assert done.exit_code
+    assert message in done.stderr
+    assert "say which with --score" in run(*EXAM, "--standard-error", "0.3").stderr
+    assert "give --bank" in run("plan", "bank.csv", "--score", "ability").stderr
+
+
+@pytest.mark.usefixtures("bank")
+def test_areas_that_differ_in_capitals_are_no_two_areas(run: Any) -> None:
+    Path("bank.csv").write_text(BANK.replace("q2,What is 2?,sums", "q2,What is 2?,Sums"))
+    done = run(*EXAM, "--area", "sums=2:3")
+    assert "--area sums=2:3: bank.csv has 'sums', 'Sums', which differ in capitals; write them alike." in done.stderr
+
+
+@pytest.mark.usefixtures("bank")
+def test_slopes_and_difficulties_go_by_these_words(run: Any) -> None:
+    Path("bank.csv").write_text(BANK.replace("area,a,b", "area,Slope,Difficulty"))
+    assert "Read of each item: a, b; areas" in run(*EXAM, "--seconds", "1").stdout
+    Path("bank.csv").write_text(BANK.replace("area,a,b", "area,slope,intercept"))
+    assert "Read of each item: a1, d; areas" in run(*EXAM, "--seconds", "1").stdout
+
+
+def test_help_shows_no_range_where_there_is_none(run: Any) -> None:
+    assert "x<=None" not in run("plan", "--help").stdout

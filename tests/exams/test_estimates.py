@@ -89,6 +89,18 @@ def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     assert counts[0] > counts[1] + 1
 
 
+@pytest.mark.parametrize("stop", [{}, {"standard_error": 1e-3}, {"price": 1e-6}])
+def test_rules_and_the_most_items_are_kept_together(stop: dict[str, float]) -> None:
+    bank = {"b": np.linspace(-1, 1, 6)}
+    rules = {"areas": {"low": {"items": ["x0", "x1", "x2"], "at_least": 2, "at_most": 2}}}
+    plan = estimate(bank, max_items=3, rules=rules, **stop)
+    items = plan.ask(lambda item: 1).items[0]
+    assert len(items) == 3
+    assert len({"x0", "x1", "x2"} & set(items)) == 2
+    with pytest.raises(ValueError, match="2 questions have to be asked, and at most 1 may be"):
+        estimate(bank, max_items=1, rules=rules, **stop)
+
+
 def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_held_against_them() -> None:
     X = families()
     known, new = X[:100], X[100:]

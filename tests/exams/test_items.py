@@ -312,7 +312,8 @@ def test_items_of_several_kinds_and_back() -> None:
     [
         ({"a": [1.0], "d": [0.5]}, {}, "d may be an intercept or an upper asymptote"),
         ({"a1": [1.0], "a2": [0.5], "d": [0.1]}, {}, "unclear what 'a1', 'a2', 'd' mean together"),
-        ({"a": [1.0], "b": [0.5], "z": [1]}, {}, "column 'z' is unclear"),
+        ({"a": [1.0], "b": [0.5], "z": [1]}, {}, r"column 'z' is unclear; .*such as a \(slope\), b \(difficulty\)"),
+        ({"slope": [1.0], "d": [0.5]}, {}, "d may be an intercept or an upper asymptote"),
         ({"a": [1.0], "b1": [0.5], "b2": [0.6]}, {}, "may be graded or partial credit; say kind"),
         (
             {"a1": [1.0], "d": [0.5], "g": [-1.4]},
@@ -332,7 +333,7 @@ def test_items_of_several_kinds_and_back() -> None:
         ({"a": [1.0, 1.2], "b": [0.5, np.nan]}, {}, "item 1 has no b, its difficulty"),
         ({"a": [-0.8], "b": [0.5]}, {}, "item 0: a must be above 0, got -0.8: look at its key"),
         ({"a1": [0.0], "d1": [1.0], "d2": [-1.0]}, {}, "a1 must be above 0, got 0"),
-        ({"id": ["x", "y", "x"], "b": [0.5, 0.1, 0.2]}, {}, "names the item 'x' twice, in rows 0 and 2"),
+        ({"id": ["x", "y", "x"], "b": [0.5, 0.1, 0.2]}, {}, "names the item 'x' twice, in rows 1 and 3, counted"),
         ({"stem": ["x"], "key": ["y"], "b": [0.5]}, {}, "call the one of the items' names 'item' or 'id'"),
         ({}, {}, "no items"),
         ({"b": [0.5]}, {"kind": "rating"}, "kind must be one of"),
@@ -351,7 +352,7 @@ def test_what_is_unclear_is_refused(table: Any, how: Any, words: str) -> None:
         ({"cuts": [1.0, 0.0]}, "cuts must be rising"),
         ({"cuts": [0.0], "labels": ["a"]}, "labels must be 2 different ones"),
         ({"labels": ["a", "b"]}, "give cuts too"),
-        ({"cuts": [50.0]}, "no point of the ability lies in the band 1"),
+        ({"cuts": [50.0]}, "no point of the ability lies in the band 1; .*abilities, of mean 0 and standard dev"),
         ({"weights": [0.5, 0.5]}, "give points too"),
         ({"points": [1.0, 0.0]}, "rising"),
         ({"guess": 1}, "guess must be above 0"),
@@ -466,7 +467,7 @@ def test_columns_that_name_items_or_models_are_known(tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
     path.write_text("item,a,b,b1,b2\nNA,1,0,NA,NA\nnull,2,1,,\n")
     assert ItemParameters.from_table(path).names == ("NA", "null")
-    with pytest.raises(ValueError, match="row 1 has no name in the column 'item'"):
+    with pytest.raises(ValueError, match="row 2, counted from 1, has no name in the column 'item'"):
         ItemParameters.from_table(pd.DataFrame({"item": ["x", None], **plain}))
 
 

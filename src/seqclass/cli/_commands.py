@@ -15,6 +15,7 @@ from seqclass._utils.text import short_repr
 from seqclass.cli._options import (
     File,
     Finite,
+    bank_options,
     costs_option,
     csv_options,
     currency_option,
@@ -221,35 +222,7 @@ def fit() -> None:
     help="Also write the page that 'seqclass export' writes.  [default: of a table of tests, the plan's file with the "
     "ending .html]",
 )
-@click.option("--bank", is_flag=True, help="FILE is a bank of test items, with a column for each parameter.")
-@click.option(
-    "--cut",
-    "cuts",
-    type=Finite(),
-    multiple=True,
-    metavar="C",
-    help="Cut score of a bank: the ability at which the next class begins; may be repeated.",
-)
-@click.option(
-    "--level",
-    "levels",
-    multiple=True,
-    metavar="NAME",
-    help="Class of a bank, the lowest first; repeated.  [default: by the cuts, such as 'below 0' and '0 or above']",
-)
-@click.option(
-    "--area",
-    "areas",
-    multiple=True,
-    metavar="NAME=LEAST:MOST",
-    help="How many items of an area are asked, by the bank's column 'area'; either number may lack. May be repeated.",
-)
-@click.option(
-    "--max-exposure",
-    type=Finite(0, 1),
-    metavar="SHARE",
-    help="Largest share of the persons that an item of a bank is asked of; what is asked is then partly drawn by lot.",
-)
+@bank_options
 @drop_option
 @click.option(
     "--prior",
@@ -321,6 +294,7 @@ def plan() -> None:
       seqclass ask plan.seq --known sex=female --first fatigue
       seqclass plan tests.csv
       seqclass plan bank.csv --bank --cut 0 --area algebra=2:4 --max-exposure 0.3 --drop n_used
+      seqclass plan bank.csv --bank --score ability --standard-error 0.3
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

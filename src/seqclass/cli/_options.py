@@ -100,6 +100,9 @@ class Finite(click.FloatRange):
             self.fail(f"{number} is not a finite number.", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 #: An option that is a price.
 price_option = functools.partial(click.option, type=Finite(min=0), metavar="PRICE")
@@ -121,6 +124,51 @@ visit_options = _options(
 limit_options = _options(
     click.option("--max-features", type=click.IntRange(min=1), metavar="N", help="Most features to ask for per case."),
     price_option("--max-cost", help="Most to pay for features per case."),
+)
+
+
+#: How `plan` takes what is to be found out by a bank of items.
+bank_options = _options(
+    click.option("--bank", is_flag=True, help="FILE is a bank of test items, with a column for each parameter."),
+    click.option(
+        "--cut",
+        "cuts",
+        multiple=True,
+        metavar="C",
+        help="Cut score of a bank: the ability at which the next class begins, or the share of all items that is "
+        "expected to be right there, such as 60%; may be repeated.",
+    ),
+    click.option(
+        "--level",
+        "levels",
+        multiple=True,
+        metavar="NAME",
+        help="Class of a bank, the lowest first; repeated.  [default: by the cuts, such as 'below 0' and '0 or above']",
+    ),
+    click.option(
+        "--score",
+        type=click.Choice(["ability", "accuracy"]),
+        help="Estimate a number instead of a class: ability, or accuracy over all items of the bank, until --price, "
+        "--max-features or --standard-error says that it is enough.",
+    ),
+    click.option(
+        "--standard-error", type=Finite(min=0, min_open=True), metavar="S", help="Of a score, at which asking ends."
+    ),
+    click.option(
+        "--area",
+        "areas",
+        multiple=True,
+        metavar="NAME=LEAST:MOST",
+        help="How many items of an area are asked, by the bank's column 'area'; either number may lack. May be "
+        "repeated.",
+    ),
+    click.option(
+        "--max-exposure",
+        type=Finite(0, 1),
+        metavar="SHARE",
+        help="Largest share of the persons that an item of a bank is asked of; what is asked is then partly drawn by "
+        "lot.",
+    ),
 )
 
 

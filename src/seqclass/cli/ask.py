@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import spelt
@@ -30,9 +31,11 @@ from seqclass.agent._case import Answer
 from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, known_names, marks_of, outcome_labels
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
-from seqclass.cli._describe import load_contract
+from seqclass.cli._describe import load_parts
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, sentence
 from seqclass.cli._format import belief_text, count, wrap
+from seqclass.evaluation.contract import CertifiedError
+from seqclass.exams.estimates import ScorePlan
 from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE
 
@@ -55,6 +58,8 @@ class _LiveCase:
     n_given: int
     #: Whether an error rate is certified.
     certified: bool
+    #: Where a score is asked for, the plan that estimates it.
+    plan: ScorePlan | None
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -81,6 +86,19 @@ class _LiveCase:
         """The decision as things stand, with the label that stands for it in files."""
         words, label = self.words.decision_text(self.session.decision), str(self.session.decision)
         return visible(label if words == label else f"{words}  [{label}]", keep="")
+
+    @property
+    def score(self) -> str:
+        """Where a score is asked for, its estimate as things stand."""
+        if self.plan is None:
+            return ""
+        codes = np.full((1, len(self.plan.states.tables)), -1)
+        for answer in self.session.history:
+            codes[0, self.columns[answer.name]] = answer.outcome
+        found = self.plan.scores(codes)
+        (value,), (error,), (low,), (high,) = found.estimate, found.standard_error, found.lower, found.upper
+        ends = f"standard error {error:.3f}, {found.confidence:.0%} interval {low:.3f} to {high:.3f}"
+        return f"{value:.3f}, {found.unit} ({ends})"
 
     @property
     def why(self) -> str:
@@ -185,7 +203,7 @@ def _command(
     if sys.stdin is None:
         raise InputError("standard input is closed, and that is where answers come from.")
     check_output(save, read=[model, labels])  # not the case itself, which goes on
-    clf, contract = load_contract(model, unknown, currency)
+    clf, held = load_parts(model, unknown, currency)
     if resume is not None and (known or first):
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with as_input_errors():
@@ -198,7 +216,9 @@ def _command(
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
             raise ValueError(notes)
-    asking = _LiveCase(agent, session, words, save, strict, len(session.history), contract is not None)
+    plan = held if isinstance(held, ScorePlan) else None
+    certified = isinstance(held, CertifiedError)
+    asking = _LiveCase(agent, session, words, save, strict, len(session.history), certified, plan)
     if resume is not None:
         check_input_file(resume)
         with as_input_errors(str(resume)):
@@ -296,7 +316,7 @@ def _show_visit(asking: _LiveCase) -> None:
 
 
 def _show_question(asking: _LiveCase, question: Question) -> None:
-    click.echo(f"\nBelief: {asking.belief}")
+    click.echo(f"\nSo far: {score}" if (score := asking.score) else f"\nBelief: {asking.belief}")
     words, name = asking.words, question.name
     click.echo(f"{asking.n_answers + 1}. {asking.question(name)}  ({asking.price(question)})")
     if helped := words.text_of(name, "help"):
@@ -465,6 +485,13 @@ _NOT_CERTIFIED = (
 
 def _conclude(asking: _LiveCase, finished: bool) -> None:
     session, unit = asking.session, asking.unit
+    asked = ", ".join(map(asking.answer_line, session.history))
+    if score := asking.score:
+        said = "Estimate" if finished else "Stopped before the end; the estimate as things stand"
+        click.echo(f"\n{said}: {score}")
+        click.echo(f"Acquired {count(session.n_features, 'item')}." + (f" ({asked})" if asked else ""))
+        _tell_kept(asking)
+        return
     click.echo(f"\nBelief: {asking.belief}")
     if finished:
         click.echo(f"Decision: {asking.decision}")
@@ -476,11 +503,14 @@ def _conclude(asking: _LiveCase, finished: bool) -> None:
         click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
     if why := asking.why:
         click.echo(wrap(why))
-    asked = ", ".join(map(asking.answer_line, session.history))
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
         f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
     )
+    _tell_kept(asking)
+
+
+def _tell_kept(asking: _LiveCase) -> None:
     if asking.save is not None:
         _keep(asking)
         click.echo(f"The case is kept in {asking.save}.")

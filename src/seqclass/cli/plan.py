@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +12,25 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.progress import DeadlineExceeded, time_limit
-from seqclass._utils.text import join_names
 from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
+from seqclass.cli._banks import item_names, plan_score, read_bank
 from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, pick, read_decision_costs, read_frame, read_prices, read_rules
+from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices, read_rules
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
-from seqclass.exams import ExposureControl, ItemResponse, SkillProfile
+from seqclass.exams import ExposureControl
 from seqclass.exams.exposure import ExposurePolicy
-from seqclass.exams.item_parameters import NAMING, columns_read
 from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost
-from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8
@@ -47,8 +42,10 @@ def _command(
     output: Path | None,
     page: Path | None,
     bank: bool,
-    cuts: tuple[float, ...],
+    cuts: tuple[str, ...],
     levels: tuple[str, ...],
+    score: str | None,
+    standard_error: float | None,
     areas: tuple[str, ...],
     max_exposure: float | None,
     drop: tuple[str, ...],
@@ -75,21 +72,34 @@ def _command(
     check_input_file(file)
     tests = not bank and file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     output = file.with_suffix(".seq") if output is None else output
+    given_page = page
     page = output.with_suffix(".html") if page is None and (tests or bank) and max_exposure is None else page
     check_output(output, read=[file, costs, decision_costs, rules, skip_logic])
     check_output(page, read=[file, costs, decision_costs, rules, skip_logic], written=[output])
     own = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel, "unit": currency}
     kind = "a bank of items" if bank else "a table of tests" if tests else "a network"
     for_banks = {"--cut": cuts, "--level": levels, "--area": areas, "--max-exposure": max_exposure is not None}
-    for_banks |= {"--drop": drop}
+    for_banks |= {"--drop": drop, "--score": score}
     for_networks = {"--question": questions, "--hidden": hidden, "--prior": prior is not None}
     if wrong := [option for option, value in (for_networks if bank else for_banks).items() if value]:
         raise InputError(f"{wrong[0]} is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
+    if standard_error is not None and score is None:
+        raise InputError("--standard-error is of a score: say which with --score.")
+    if score is not None:
+        of_classes = {"--target": targets, "--cut": cuts, "--level": levels, "--max-exposure": max_exposure is not None}
+        of_classes |= {"--decision-costs": decision_costs, "--costs": costs, "--known": known, "--max-cost": max_cost}
+        of_classes |= {"--skip-logic": skip_logic, "--visit-cost": visit_cost, "--delay-cost": delay_cost}
+        of_classes |= {"--max-panel": max_panel, "--currency": currency, "--page": given_page}
+        if wrong := [option for option, value in of_classes.items() if value]:
+            raise InputError(f"{wrong[0]} is not for a score.")
+        figures: dict[str, Any] = {"price": price, "max_features": max_features, "seed": seed, "as_json": as_json}
+        plan_score(file, output, score, standard_error, areas, drop, rules, **figures)
+        return
     if max_exposure is not None and page is not None:
         raise InputError("--page and --max-exposure exclude each other: what is drawn by lot no page tells.")
     if bank:
-        model, more, read = _read_bank(file, targets, cuts, levels, areas, drop, rules, skip_logic)
-        names, left_out = _item_names(model), []
+        model, more, read = read_bank(file, targets, cuts, levels, areas, drop, rules, skip_logic)
+        names, left_out = item_names(model), []
     elif tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
         if wrong := [option for option, value in not_for.items() if value]:
@@ -145,7 +155,7 @@ def _command(
     taken = time.perf_counter() - started
     expected = None
     asked = "item" if bank else "test" if tests else "question"
-    notes = [read] if bank else []
+    notes = read if bank else []
     exposed = ["How far exposure is kept was not worked out in --seconds."] if max_exposure is not None else []
     with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         if max_exposure is not None:
@@ -166,72 +176,6 @@ def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: in
     if most_asked <= most + chance:
         return f"{told}; {most:.1%} are allowed, and chance alone makes up to {chance:.1%} of difference."
     return f"{told}, above the {most:.1%} allowed: areas that need more take it. Allow more, or ask for less."
-
-
-def _read_bank(
-    file: Path,
-    skills: tuple[str, ...],
-    cuts: tuple[float, ...],
-    levels: tuple[str, ...],
-    areas: tuple[str, ...],
-    drop: tuple[str, ...],
-    rules: Path | None,
-    skip_logic: Path | None,
-) -> tuple[ItemResponse | SkillProfile, dict[str, Any], str]:
-    """A bank of items, what is to be asked of its areas, as settings, and what was understood."""
-    frame = read_frame(file)
-    for name in drop:
-        pick(name, list(map(str, frame.columns)), file, "--drop")
-    frame = frame.drop(columns=list(drop))
-    by_skill = {"guess", "slip"} <= set(frame.columns.astype(str).str.lower())
-    if by_skill and (cuts or len(skills) > 1):
-        raise InputError(f"{file} tells which skills items need: name one with --target, or none, and no --cut.")
-    if not by_skill and skills:
-        raise InputError(f"--target is not for a bank of items without skills, which {file} is.")
-    if not by_skill and not cuts:
-        raise InputError("name the abilities at which the next class begins with --cut, such as --cut 0.")
-    with as_input_errors(str(file)):
-        if by_skill:
-            model: Any = SkillProfile.from_items(frame, target=next(iter(skills), None), labels=list(levels) or None)
-            parameters = ["guess", "slip", *model.q_matrix.columns]
-            read = NAMING.union(map(str.lower, parameters))
-            passed = [str(name) for name in frame.columns if str(name).lower() not in read]
-        else:
-            between = [f"{low:g} to {high:g}" for low, high in pairwise(cuts)]
-            labels = list(levels) or [f"below {cuts[0]:g}", *between, f"{cuts[-1]:g} or above"]
-            model = ItemResponse.from_items(frame, list(cuts), labels=labels)
-            parameters, passed = columns_read(frame)
-    column = next((name for name in frame.columns if str(name).lower() == "area"), None)
-    names = np.array(_item_names(model))
-    area = np.full(len(names), "") if column is None else frame[column].fillna("").astype(str).str.strip().to_numpy()
-    limits: dict[str, Any] = {}
-    for text in areas:
-        name, _, told = text.rpartition("=")
-        least, _, most = told.partition(":")
-        if not name or not all(one.strip().isdigit() or not one for one in (least, most)):
-            raise InputError(f"--area {text}: write NAME=LEAST:MOST, either number of which may lack.")
-        if column is None:
-            raise InputError(f"--area {text}: {file} has no column 'area'; it has {join_names(list(frame.columns))}.")
-        if name not in area:
-            raise InputError(f"--area {text}: no item is of that area; there are {join_names(sorted({*area} - {''}))}.")
-        items = names[area == name].tolist()
-        ends = {"at_least": least, "at_most": most}
-        limits[name] = {"items": items} | {key: int(one) for key, one in ends.items() if one}
-    own = read_rules(rules, skip_logic)
-    with as_input_errors():
-        given = Rules.from_value(own.get("rules")) or Rules()
-        settings = {"rules": replace(given, areas={**given.areas, **limits})}
-    sizes = [f"{name or 'without one'} {n}" for name, n in sorted(Counter(area.tolist()).items())]
-    told = f"Read of each item: {', '.join(parameters)}" + (
-        f"; areas: {', '.join(sizes)}" if column is not None else ""
-    )
-    passed = [name for name in passed if name != column]
-    return model, settings, f"{told}{'; passed over: ' + ', '.join(passed) if passed else ''}."
-
-
-def _item_names(model: ItemResponse | SkillProfile) -> list[str]:
-    """Names of the items of a bank."""
-    return list(model.feature_names_ or (f"x{j}" for j in range(model.n_features_in_)))
 
 
 def _read_network(
@@ -297,6 +241,8 @@ def _report(
         click.echo(wrap(note))
     by = {"item": "the bank", "test": "the table", "question": "the network"}[asked]
     click.echo(wrap(expected_text(clf, by, f"{asked}s", expected)))
+    if asked == "item" and expected is not None and np.array_equal(clf.decision_costs_, 1 - np.eye(len(clf.classes_))):
+        click.echo(wrap(f"Of the decisions {clf.expected_cost_ - expected.price:.1%} are wrong."))
     begun, weight = initial_beliefs(clf.problem_)
     at_once = float(weight @ deciding_cost(begun))
     click.echo(wrap(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))

@@ -468,7 +468,7 @@ class ScoreStates(Readable, Stored):
         apart = np.abs(value[:, None] - value)
         costs = Costs(0.0 if stop.price is None else stop.price, decision_costs=apart ** (1 + (self.cost == "squared")))
         settings = {"feature_costs": costs, "solver": stop.solver(self, widening)} | settings
-        if stop.price is not None and stop.most is not None:
+        if stop.most is not None and (stop.price is not None or settings.get("rules") is not None):
             settings |= {"max_features": stop.most}
         return SequentialClassifier.from_model(model, **settings)
 

@@ -41,6 +41,7 @@ _KIND_OF = dict.fromkeys(("grm", "gr", "graded"), "graded") | dict.fromkeys(
 _LEADING = {"1PL": "b", "2PL": "ab", "3PL": "abc", "PC": "", "GPC": "a", "GR": "a"}
 #: Words for parameters, and what the models that a table may name have no need of.
 _WORDS = {"discrimination": "a", "difficulty": "b", "guessing": "c"}
+_SLOPE_WORDS = {"slope": "a"}, {"slope": "a1", "intercept": "d"}  # without an intercept and with one
 _LACKING = {"rasch": "acdgu", "1pl": "acdgu", "2pl": "cdgu", "3pl": "du"}
 #: Parameters that an item may lack where all do, by those that place it.
 _OPTIONAL = {"b": "acdgu", "beta": ("guess",), "d": "gu"}
@@ -169,7 +170,7 @@ class ItemParameters(Readable, Stored):
             if not _is_parameter(name):
                 raise ValueError(
                     f"table: the column {short_repr(name)} is unclear; drop it if it is no parameter, or name it "
-                    f"otherwise: {_KNOWN}."
+                    f"otherwise, such as a (slope), b (difficulty) or c (guessing); {_KNOWN}."
                 )
         items = []
         for item, model in enumerate(models):
@@ -313,17 +314,16 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
     if named:
         nameless = np.flatnonzero(frame[named[0]].isna())
         if nameless.size:
-            raise ValueError(f"table: row {nameless[0]} has no name in the column {short_repr(named[0])}; give it one.")
+            row = f"row {nameless[0] + 1}, counted from 1,"
+            raise ValueError(f"table: {row} has no name in the column {short_repr(named[0])}; give it one.")
         names = tuple(f"{name:.15g}" if isinstance(name, float) else str(name) for name in frame[named[0]].tolist())
     elif not isinstance(frame.index, pd.RangeIndex):
         names = tuple(map(str, frame.index))
     again = np.flatnonzero(pd.Index(names or ()).duplicated())
     if names is not None and again.size:
         name = names[again[0]]
-        raise ValueError(
-            f"table names the item {short_repr(name)} twice, in rows {names.index(name)} and {again[0]}, counted from "
-            "0: give each a name of its own."
-        )
+        rows = f"rows {names.index(name) + 1} and {again[0] + 1}, counted from 1"
+        raise ValueError(f"table names the item {short_repr(name)} twice, in {rows}: give each a name of its own.")
     # a column of row numbers that a file was written with
     beside = {*texts, *named, *(name for name in frame.columns if str(name).startswith("Unnamed:")), *_BESIDE}
     columns = {}
@@ -353,7 +353,8 @@ def _is_number(column: Any) -> bool:
 def _with_our_names(frame: Any, models: Any) -> Any:
     """A table whose columns of parameters have the names of TestDesign and PROMIS, words or capitals, by ours."""
     ours = {name: re.sub(r"^cb(\d+)$", r"b\1", re.sub(r"^param_", "", str(name).lower())) for name in frame.columns}
-    ours = {name: _WORDS.get(new, new) for name, new in ours.items() if new != str(name).lower() or new in _WORDS}
+    words = _WORDS | _SLOPE_WORDS["intercept" in ours.values()]
+    ours = {name: words.get(new, new) for name, new in ours.items() if new != str(name).lower() or new in words}
     capitals = frame.columns.intersection(list("ABC"))
     if not frame.columns.intersection(list("abc")).size and any(_is_number(frame[name]) for name in capitals):
         ours |= {name: name.lower() for name in capitals}  # beside texts they are the answers to choose from

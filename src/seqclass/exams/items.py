@@ -459,7 +459,10 @@ class ItemResponse(Tested):
         empty = np.flatnonzero(joint.sum(axis=1) == 0)
         if empty.size:
             label = short_repr(self.classes_[empty[0]].item())
-            raise ValueError(f"cuts: no point of the ability lies in the band {label}; give other cuts or more points.")
+            raise ValueError(
+                f"cuts: no point of the ability lies in the band {label}; give other cuts or more points. Cuts are no "
+                f"shares right but abilities, of mean {self.mean:g} and standard deviation {self.sd:g}."
+            )
         for number, label in enumerate(named.tolist()):
             if (share := float(mass[band == number].sum())) < TUNING.min_band:
                 warnings.warn(
