@@ -402,7 +402,7 @@ def test_outcomes_of_other_transformers():
         (np.inf, "column 1 holds inf, too large"),
         (-np.inf, "column 1 holds -inf, below 0"),
         (-2.0, "column 1 holds -2.0, below 0"),
-        (3.0, "column 1 holds 3.0, not an outcome seen in training"),
+        (3.0, "column 1 holds 3.0, not an outcome of the model"),
         (1e300, "column 1 holds 1e"),
     ],
 )

@@ -394,10 +394,10 @@ def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
         assert (done.exit_code, "feature names" in done.stderr) == (0, False), done.stderr
     Path("wrong.csv").write_text(f"{header}\n1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n")
     wrong = run("predict", "bank.seq", "wrong.csv")
-    assert "column 'q0' holds 2, not an outcome seen in training: those are 0 to 1 (row 1, counted" in wrong.stderr
+    assert "column 'q0' holds 2, not an outcome of the model: those are 0 to 1 (row 1, counted" in wrong.stderr
     clf = seqclass.load("bank.seq")
     name = clf.session().next_feature.name
-    with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome seen in training"):
+    with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome of the model"):
         clf.session().observe(name, 2)
 
 
@@ -525,3 +525,14 @@ def test_slopes_and_difficulties_go_by_these_words(run: Any) -> None:
 
 def test_help_shows_no_range_where_there_is_none(run: Any) -> None:
     assert "x<=None" not in run("plan", "--help").stdout
+
+
+@pytest.mark.usefixtures("bank")
+def test_costs_of_very_many_decisions_are_left_to_who_asks_for_all(run: Any) -> None:
+    assert run("plan", "bank.csv", "--bank", "--score", "ability", "--max-features", "2").exit_code == 0
+    n = len(seqclass.load("bank.seq").classifier.classes_)
+    told = run("show", "bank.seq").stdout
+    assert f"for each true class (row):\n  {n} classes by {n} decisions, in --all and --json\n" in told
+    assert max(map(len, told.splitlines())) < 100
+    assert f"{n} decisions" not in run("show", "bank.seq", "--all").stdout
+    assert np.shape(json.loads(run("show", "bank.seq", "--json").stdout)["decision_costs"]) == (n, n)

@@ -64,7 +64,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
         refuse(values == largest, "too large for an outcome")
     if limit is not None and largest >= limit.min(initial=np.iinfo(np.int64).max):
         bound = limit if columns is None else limit[columns]
-        refuse(values >= bound, "not an outcome seen in training: those are 0 to ")
+        refuse(values >= bound, "not an outcome of the model: those are 0 to ")
     dtype = smallest_int(int(largest))
     if values.dtype.kind != "f":
         return np.ascontiguousarray(values, dtype=dtype)
