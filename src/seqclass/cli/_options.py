@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import os
@@ -90,11 +91,14 @@ csv_options = _options(
 
 
 class Finite(click.FloatRange):
-    """A number in a range, and a number it is: neither infinity nor nan."""
+    """A number in a range, and a number it is: neither infinity nor nan. A share may be written in percent."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if self.max == 1 and str(value).endswith("%"):
+            with contextlib.suppress(ValueError):
+                value = float(value[:-1]) / 100
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{number} is not a finite number.", param, ctx)
