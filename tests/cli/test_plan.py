@@ -7,13 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.cli._options import Finite
 from seqclass.exams import ScorePlan, SkillProfile
 
 FLU = """network flu { }
@@ -525,21 +523,14 @@ def test_slopes_and_difficulties_go_by_these_words(run: Any) -> None:
     assert "Read of each item: a1, d; areas" in run(*EXAM, "--seconds", "1").stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [("30%", 0.3), ("0.3", 0.3), ("100%", 1.0), ("130%", None), ("x%", None), ("%", None), ("nan%", None)],
-)
-def test_a_share_may_be_in_percent(text: str, share: float | None) -> None:
-    if share is not None:
-        assert Finite(0, 1).convert(text, None, None) == share
-        return
-    with pytest.raises(click.BadParameter):
-        Finite(0, 1).convert(text, None, None)
-
-
-def test_what_is_no_share_is_not_in_percent() -> None:
-    with pytest.raises(click.BadParameter, match="'5%' is not a valid"):
-        Finite(min=0).convert("5%", None, None)
+@pytest.mark.usefixtures("bank")
+def test_a_share_may_be_in_percent(run: Any) -> None:
+    by_lot = run(*EXAM, "--max-exposure", "60%", "--max-features", "2", "--seconds", "6")
+    assert by_lot.exit_code == 0, by_lot.stderr
+    assert seqclass.load("bank.seq").solver.max_exposure == 0.6
+    for wrong in ("130%", "x%", "%", "nan%"):
+        assert "Invalid value for '--max-exposure'" in run(*EXAM, "--max-exposure", wrong).stderr
+    assert "Invalid value for '--price': '5%'" in run(*EXAM[:-3], "--price", "5%").stderr
 
 
 def test_help_shows_no_range_where_there_is_none(run: Any) -> None:

@@ -219,8 +219,8 @@ def fit() -> None:
 @click.option(
     "--page",
     type=File("page"),
-    help="Also write the page that 'seqclass export' writes.  [default: of a table of tests, the plan's file with the "
-    "ending .html]",
+    help="Also write the page that 'seqclass export' writes.  [default: of a table of tests or a bank, the "
+    "plan's file with the ending .html]",
 )
 @bank_options
 @drop_option
