@@ -322,7 +322,8 @@ def test_a_bank_may_tell_which_skills_items_need(tmp_path: Path, monkeypatch: py
     done = run("plan", "skills.csv", "--bank", "-o", "all.seq")
     assert "Read of each item: guess, slip, sums, powers; passed over: text." in done.stdout
     every = seqclass.load("all.seq")
-    assert every.classes_.tolist() == ["00", "01", "10", "11"]
+    assert every.classes_.tolist() == ["none", "powers", "sums", "sums, powers"]
+    assert run("ask", "all.seq", answers="1\n" * 3).stdout.count("Decision: sums, powers") == 1
     known = SkillProfile.from_items([[1, 0], [0, 1], [1, 1]], [0.2, 0.25, 0.2], [0.1, 0.1, 0.05])
     np.testing.assert_allclose(every.model_.predict_proba([[1, 0, 1]]), known.predict_proba([[1, 0, 1]]))
     one = run("plan", "skills.csv", "--bank", "--target", "powers", "--level", "no", "--level", "yes", "-o", "one.seq")

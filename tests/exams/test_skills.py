@@ -136,7 +136,7 @@ def test_weights_are_rows_told_several_times() -> None:
         ({"q_matrix": Q, "target": 3}, "target must be a skill"),
         ({"q_matrix": Q, "target": "reading", "skills": ["a", "b", "c"]}, "target must be a skill"),
         ({"q_matrix": Q, "skills": ["a"]}, "skills must be 3"),
-        ({"q_matrix": Q, "labels": ["a", "b"]}, "name it by target"),
+        ({"q_matrix": Q, "labels": ["a", "b"]}, "labels must be 8 .* of the profiles 000 to 111"),
         ({"q_matrix": Q, "target": 0, "labels": ["a", "a"]}, "labels must be 2"),
         ({"q_matrix": Q[:6]}, "7 features, and q_matrix 6 items"),
         ({"q_matrix": Q, "alpha": -1}, "alpha must be"),
@@ -151,6 +151,19 @@ def test_wrong_settings_are_named(settings: dict[str, Any], words: str) -> None:
         SkillProfile(Q).fit(2 * X)
     with pytest.raises(ValueError, match=r"guess must be below 1 - slip: item 0"):
         SkillProfile.from_items([[1]], 0.5, 0.5)
+
+
+def test_profiles_have_labels_in_any_order() -> None:
+    plain, labels = random_model(7), ["none", "c", "b", "bc", "a", "ac", "ab", "all"]
+    named = random_model(7, labels=labels)
+    digits = ["".join(map(str, profile)) for profile in itertools.product((0, 1), repeat=3)]
+    X, y = plain.sample(80, 0)
+    of = [plain.classes_.tolist().index(digits[labels.index(label)]) for label in named.classes_.tolist()]
+    assert_allclose(named.posterior(X), plain.posterior(X)[:, of], rtol=1e-12)
+    assert_allclose(named.mastery(X), plain.mastery(X), rtol=1e-12)
+    called = np.array(labels)[[digits.index(label) for label in y.tolist()]]
+    learnt, by_name = SkillProfile(Q).fit(X, y), SkillProfile(Q, labels=labels).fit(X, called)
+    assert_allclose(by_name.posterior(X), learnt.posterior(X)[:, of], rtol=1e-10)
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:

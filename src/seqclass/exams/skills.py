@@ -75,8 +75,9 @@ class SkillProfile(Tested):
         first.
     skills : sequence of str of length n_skills, optional
         Names of the skills.
-    labels : array-like of shape (2,), optional
-        Labels of not having the target and of having it; by default 0 and 1.
+    labels : array-like of shape (2,) or (2 ** n_skills,), optional
+        Labels of not having the target and of having it, by default 0 and 1; without a target of each profile, from
+        ``"00...0"`` to ``"11...1"``, the last skill changing first.
     alpha : float
         Pseudo-count of either answer, of those who meet an item and of those who do not. 0: maximum likelihood.
     prior : None, "uniform" or array-like of shape (n_classes,)
@@ -287,9 +288,9 @@ class SkillProfile(Tested):
         n_skills = self._q().shape[1]
         if self._target(n_skills) is not None:
             return check_class_labels(self.labels, 2, [0, 1], "of not having the target and of having it")
-        if self.labels is not None:
-            raise ValueError("labels are of having a skill or not: name it by target, or leave labels out.")
-        return np.array(["".join(map(str, profile)) for profile in _profiles(n_skills).tolist()])
+        default = ["".join(map(str, profile)) for profile in _profiles(n_skills).tolist()]
+        what = f"of the profiles {default[0]} to {default[-1]}, the last skill changing first, as no target is named"
+        return check_class_labels(self.labels, len(default), default, what)
 
     def _items_met(self) -> tuple[BoolArray, IntArray]:
         """Which items each profile meets, (n_items, n_hidden), and the class of each profile."""
@@ -297,9 +298,8 @@ class SkillProfile(Tested):
         profiles, target = _profiles(q.shape[1]), self._target(q.shape[1])
         has = q @ profiles.T
         met = has == q.sum(axis=1, keepdims=True) if self.kind == "DINA" else has > 0
-        if target is None:
-            return met, np.arange(len(profiles))
-        return met, np.searchsorted(self.classes_, self._class_labels())[profiles[:, target]]
+        number = np.arange(len(profiles)) if target is None else profiles[:, target]
+        return met, np.searchsorted(self.classes_, self._class_labels())[number]
 
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
         began, (met, of_class) = perf_counter(), self._items_met()
