@@ -77,6 +77,60 @@ def test_steps_are_paid_and_decided_as_they_come(clf: EarlyClassifier) -> None:
     assert again.decision.tolist() == told.decision.tolist()
 
 
+def test_responses_of_kernels_are_counted_up_to_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqclass._utils.arrays.chunks.__defaults__", (1.0,))  # a row at a time
+    series = RNG.normal(size=(7, 20))
+    drawn = early._Patterns.drawn(series, 30, np.random.default_rng(1))
+    assert sum(len(weights) for _, weights, _ in drawn.groups) == 30
+    assert {weights.shape[1] for _, weights, _ in drawn.groups} == {3, 5, 7, 9}
+    steps = np.array([1, 2, 4, 5, 13, 20])
+    for t, seen in zip(steps, drawn.responses(series, steps)):
+        expected: list[Any] = []
+        for dilation, weights, levels in drawn.groups:
+            greatest, shares = np.zeros((7, len(weights))), np.zeros((7, len(weights), 3))
+            for i, k in np.ndindex(7, len(weights)):
+                ends = range((weights.shape[1] - 1) * dilation, t)
+                given = [weights[k] @ series[i, end::-1][::dilation][: weights.shape[1]][::-1] for end in ends]
+                if given:
+                    greatest[i, k] = max(given)
+                    shares[i, k] = [np.mean([one > level for one in given]) for level in levels[k]]
+            expected += [greatest, shares.reshape(7, -1)]
+        np.testing.assert_allclose(seen, np.hstack(expected), atol=1e-12)
+
+
+def test_patterns_are_found_wherever_they_occur() -> None:
+    rng, y = np.random.default_rng(3), np.arange(90) % 2
+    series = rng.normal(size=(90, 30))
+    for i in range(90):
+        at = rng.integers(3, 22)
+        series[i, at : at + 6] += [4, 4, 4, -4, -4, -4] if y[i] else [-4, -4, -4, 4, 4, 4]
+    settings: dict[str, Any] = {"n_patterns": 60, "n_checkpoints": 6, "cv": 3}
+    clf = EarlyClassifier(0.005, **settings).fit(series[:60], y[:60])
+    told = clf.decide(series[60:])
+    assert clf.evidence_ in ("patterns", "both")
+    assert (told.decision == y[60:]).mean() > 0.85
+    for n in range(0, 31, 3):  # looks at no later step
+        part = clf.decide(series[60:, :n])
+        assert (part.is_final == (told.n_steps <= n)).all()
+        assert (part.decision == told.decision)[part.is_final].all()
+    again = EarlyClassifier(0.005, **settings).fit(series[:60], y[:60])
+    assert again.expected_cost_ == clf.expected_cost_
+    values = EarlyClassifier(0.005, **settings | {"n_patterns": 0}).fit(series[:60], y[:60])
+    assert values.evidence_ == "values"
+    assert values.expected_cost_ > 2 * clf.expected_cost_
+    np.testing.assert_allclose(clf._beliefs(series[60:]).sum(axis=2), 1)
+
+
+def test_series_that_begin_alike_or_are_short() -> None:
+    alike = np.hstack([np.zeros((60, 2)), X[:60]])  # warnings are errors here
+    clf = EarlyClassifier(0.03, n_patterns=40).fit(alike, Y[:60])
+    assert (clf.predict(np.hstack([np.zeros((20, 2)), X[60:]])) == Y[60:]).mean() > 0.8
+    assert EarlyClassifier(0.03, n_patterns=0).fit(alike, Y[:60]).checkpoints_.tolist() == list(range(1, 11))
+    short = EarlyClassifier(0.03, n_patterns=40).fit(X[:60, 6:], Y[:60])  # no kernel is as short
+    assert short.evidence_ == "values"
+    assert not short._patterns.groups
+
+
 def test_prices_say_when(clf: EarlyClassifier) -> None:
     quick: dict[str, Any] = {"estimator": LogisticRegression(), "n_checkpoints": 2, "cv": 2}
     dear = EarlyClassifier(2, **quick).fit(X[:60], LABELS[:60])
@@ -96,6 +150,7 @@ def test_prices_say_when(clf: EarlyClassifier) -> None:
         ({"step_cost": -1}, "step_cost must be a price of at least 0"),
         ({"step_cost": [1, 2]}, "or one for each of the 8 steps"),
         ({"n_checkpoints": 0}, "n_checkpoints"),
+        ({"n_patterns": -1}, "n_patterns"),
     ],
 )
 def test_what_is_refused(settings: dict[str, Any], words: str, clf: EarlyClassifier) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 
@@ -67,10 +68,12 @@ class EarlyDecisions(Readable):
 class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Decides each series as soon as waiting for its next steps costs more than it is expected to save.
 
-    A probabilistic classifier is fitted to each prefix, and its P(class) on rows held out is calibrated by an exponent.
-    Then the rule is chosen whose realised cost, cross-validated on those rows, is least: deciding at once; a threshold
-    on P of the likeliest class, the same at all steps; or the optimal stopping rule of a Markov chain over (step,
-    likeliest class, bin of its P), by exact backward recursion [1]_, for 3, 5 and 8 bins. Naive Bayes would count what
+    A probabilistic classifier is fitted to each prefix, and its P(class) on rows held out is calibrated by an exponent:
+    logistic regression on the values of the steps; on patterns wherever they occur, which random kernels tell by how
+    often and how strongly they respond up to that step [2]_; and the geometric mean of both. Then the belief and the
+    rule are chosen whose realised cost, cross-validated on those rows, is least: deciding at once; a threshold on P of
+    the likeliest class, the same at all steps; or the optimal stopping rule of a Markov chain over (step, likeliest
+    class, bin of its P), by exact backward recursion [1]_, for 3, 5 and 8 bins. Naive Bayes would count what
     neighbouring steps repeat as new evidence.
 
     Parameters
@@ -78,13 +81,15 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     step_cost : float or array-like of shape (n_steps,), optional
         Price of each step, in units of a wrong decision; by default 1 / n_steps, so that a whole series costs an error.
     estimator : scikit-learn classifier, optional
-        Fitted to each prefix; needs ``predict_proba``. By default logistic regression on standardised steps.
+        Fitted to the values of each prefix, and no patterns are looked for; needs ``predict_proba``.
+    n_patterns : int
+        Number of random kernels; 0: values only.
     n_checkpoints : int
         At how many steps, evenly spread, a series may be decided.
     cv : int
         Number of folds.
     random_state : int
-        Seed of the folds.
+        Seed of the kernels and the folds.
 
     Attributes
     ----------
@@ -92,10 +97,13 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The classes.
     checkpoints_ : ndarray of int, shape (n_checkpoints,)
         Numbers of steps after which a series may be decided.
+    evidence_ : str
+        What the belief goes by: ``"values"``, ``"patterns"`` or ``"both"``.
     rule_ : str
         The rule that was chosen: ``"at once"``, ``"threshold"``, ``"3 bins"``, ``"5 bins"`` or ``"8 bins"``.
     expected_cost_ : float
-        Mean cost of a case by that rule, prices and errors, cross-validated.
+        Mean cost of a case by that rule, prices and errors, cross-validated; a little low, as it is the least of
+        several.
 
     See Also
     --------
@@ -105,6 +113,8 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     .. [1] A. Achenchabe, A. Bondu, A. Cornuejols, A. Dachraoui, "Early classification of time series: cost-based
        optimization criterion and algorithms", Machine Learning 110, 2021.
+    .. [2] A. Dempster, F. Petitjean, G. I. Webb, "ROCKET: exceptionally fast and accurate time series classification
+       using random convolutional kernels", Data Mining and Knowledge Discovery 34, 2020.
 
     Examples
     --------
@@ -120,6 +130,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     step_cost: Any = None
     estimator: Any = None
     _: KW_ONLY
+    n_patterns: int = 300
     n_checkpoints: int = 20
     cv: int = 5
     random_state: int = 0
@@ -152,26 +163,60 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2 or (n_folds := min(self.cv, np.bincount(codes).min())) < 2:
             raise ValueError("y must have at least two classes, of at least two series each.")
         n = min(check_integer(self.n_checkpoints, "n_checkpoints", 1), n_steps)
-        self.checkpoints_ = np.ceil(np.linspace(1 / n, 1, n) * n_steps).astype(np.intp)
+        self.checkpoints_ = -(-np.arange(1, n + 1, dtype=np.intp) * n_steps // n)  # rounded up
         self._paid = np.broadcast_to(price, n_steps).cumsum()[self.checkpoints_ - 1]
+        n_patterns = 0 if self.estimator is not None else check_integer(self.n_patterns, "n_patterns", 0)
+        self._patterns = _Patterns.drawn(X, n_patterns, np.random.default_rng(self.random_state))
+        cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state + k) for k in range(3)]
+        beliefs = self._fit_beliefs(X, codes, cuts[0])
+        self._likeliest = int(np.bincount(codes).argmax())
+        losses = {("values", "at once"): float((codes != self._likeliest).sum() * len(cuts))}
+        for train, test in (pair for cut in cuts for pair in cut.split(codes, codes)):
+            for (evidence, P), (name, make) in product(beliefs.items(), _RULES.items()):
+                rule, key = make(P[:, train], codes[train], self._paid), (evidence, name)
+                losses[key] = losses.get(key, 0.0) + float(_costs(rule, P[:, test], codes[test], self._paid).sum())
+        self.evidence_, self.rule_ = best = min(losses, key=losses.__getitem__)
+        self.expected_cost_ = losses[best] / (len(cuts) * len(y))
+        make = _RULES.get(self.rule_)
+        self._rule = None if make is None else make(beliefs[self.evidence_], codes, self._paid)
+        return self
+
+    def _fit_beliefs(self, X: FloatArray, codes: IntArray, folds: StratifiedKFold) -> dict[str, FloatArray]:
+        """P(class) at each checkpoint of rows held out, calibrated, by what it goes by; keeps the classifiers."""
         base = make_pipeline(StandardScaler(), PCA(), LogisticRegression(max_iter=300))  # the PCA only turns
         base = base if self.estimator is None else self.estimator
-        cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state + k) for k in range(3)]
-        parts = [X[:, :t] for t in self.checkpoints_]
-        P = np.array([cross_val_predict(base, part, codes, cv=cuts[0], method="predict_proba") for part in parts])
-        self.estimators_ = [clone(base).fit(part, codes) for part in parts]
-        self._exponents = np.array([_exponent(one, codes) for one in P])[:, None, None]
-        P = _power(P, self._exponents)
-        self._likeliest = int(np.bincount(codes).argmax())
-        losses = {"at once": float((codes != self._likeliest).sum() * len(cuts))}
-        for train, test in (pair for cut in cuts for pair in cut.split(codes, codes)):
-            for name, make in _RULES.items():
-                rule = make(P[:, train], codes[train], self._paid)
-                losses[name] = losses.get(name, 0.0) + float(_costs(rule, P[:, test], codes[test], self._paid).sum())
-        self.rule_ = min(losses, key=losses.__getitem__)
-        self.expected_cost_ = losses[self.rule_] / (len(cuts) * len(y))
-        self._rule = None if self.rule_ == "at once" else _RULES[self.rule_](P, codes, self._paid)
-        return self
+        beliefs, self._classifiers = {}, {}
+        for evidence, parts in self._seen(X).items():
+            held_out, fitted = [], []
+            for part in parts:
+                with np.errstate(invalid="ignore"):  # the PCA's shares of variance, where all series are alike so far
+                    held_out.append(cross_val_predict(base, part, codes, cv=folds, method="predict_proba"))
+                    fitted.append(clone(base).fit(part, codes))
+            beliefs[evidence], self._classifiers[evidence] = np.array(held_out), fitted
+        if len(beliefs) == 2:
+            beliefs["both"] = _geometric_mean(*beliefs.values())
+        self._exponents = {
+            evidence: np.array([_exponent(one, codes) for one in P])[:, None, None] for evidence, P in beliefs.items()
+        }
+        return {evidence: _power(P, self._exponents[evidence]) for evidence, P in beliefs.items()}
+
+    def _seen(self, X: FloatArray) -> dict[str, Iterator[FloatArray]]:
+        """What classifiers see at each checkpoint that X reaches."""
+        reached = self.checkpoints_[self.checkpoints_ <= X.shape[1]]
+        seen: dict[str, Iterator[FloatArray]] = {"values": (X[:, :t] for t in reached)}
+        if self._patterns.groups:
+            seen["patterns"] = self._patterns.responses(X, reached)
+        return seen
+
+    def _beliefs(self, X: FloatArray) -> FloatArray:
+        """P(class) at each checkpoint that X reaches."""
+        P = [
+            np.array([model.predict_proba(part) for model, part in zip(self._classifiers[evidence], parts)])
+            for evidence, parts in self._seen(X).items()
+            if self.evidence_ in (evidence, "both")
+        ]
+        together = P[0] if len(P) == 1 else _geometric_mean(*P)
+        return _power(together, self._exponents[self.evidence_][: len(together)])
 
     def decide(self, X: Any) -> EarlyDecisions:
         """Decide series, each after as few steps as pay; of series that still go on, as far as they are given.
@@ -198,9 +243,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if rule is None or not n:
             none = np.zeros(len(X), dtype=np.intp)
             return EarlyDecisions(self.classes_[none + self._likeliest], none, np.zeros(len(X)), none < (rule is None))
-        models = zip(self.estimators_, self.checkpoints_[:n])
-        P = _power(np.array([model.predict_proba(X[:, :t]) for model, t in models]), self._exponents[:n])
-        first, decision, stops = _first_stop(rule, P)
+        first, decision, stops = _first_stop(rule, self._beliefs(X))
         is_final = stops | (n == len(self.checkpoints_))
         return EarlyDecisions(self.classes_[decision], self.checkpoints_[first], self._paid[first], is_final)
 
@@ -222,6 +265,55 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If values are missing, or there are more steps than in training.
         """
         return self.decide(X).decision
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Random kernels of different lengths and dilations."""
+
+    #: Of each dilation and length: the dilation, weights and the levels of responses that are counted, a row a kernel.
+    groups: list[tuple[int, FloatArray, FloatArray]]
+
+    @classmethod
+    def drawn(cls, X: FloatArray, n: int, rng: np.random.Generator) -> _Patterns:
+        """Kernels spread over what fits into the series; levels are quantiles of what some series give."""
+        powers = range(int(X.shape[1]).bit_length())
+        shapes = [(2**k, length) for length in (3, 5, 7, 9) for k in powers if (length - 1) << k < X.shape[1]]
+        some, groups = X[rng.permutation(len(X))[:20]], []
+        for number, (dilation, length) in enumerate(shapes):
+            weights = rng.normal(size=(len(range(number, n, len(shapes))), length))
+            weights -= weights.mean(axis=1, keepdims=True)
+            if len(weights):
+                given = _convolved(some, dilation, weights).reshape(-1, len(weights))
+                groups.append((dilation, weights, np.quantile(given, rng.random(3), axis=0).T))
+        return cls(groups)
+
+    def responses(self, X: FloatArray, checkpoints: IntArray) -> Iterator[FloatArray]:
+        """At each checkpoint, of each kernel so far: the greatest response, and shares above its levels."""
+        before = 0
+        found = [
+            (np.full((len(X), len(weights), 1), -np.inf), np.zeros((len(X), *levels.shape)))
+            for _, weights, levels in self.groups
+        ]
+        for t in checkpoints.tolist():
+            columns = []
+            for (dilation, weights, levels), (greatest, above) in zip(self.groups, found):
+                span = (weights.shape[1] - 1) * dilation
+                if t > span:
+                    for rows in chunks(len(X), 8 * (t - before + span) * (weights.size + levels.size)):
+                        given = _convolved(X[rows, max(0, before - span) : t], dilation, weights)
+                        np.maximum(greatest[rows, :, 0], given.max(axis=1), out=greatest[rows, :, 0])
+                        above[rows] += (given[..., None] > levels).sum(axis=1)
+                columns += [np.where(np.isfinite(greatest), greatest, 0), above / max(t - span, 1)]
+            before = t
+            yield np.hstack([column.reshape(len(X), -1) for column in columns])
+
+
+def _convolved(X: FloatArray, dilation: int, weights: FloatArray) -> FloatArray:
+    """Response of each kernel at each step where it fits, of shape (n, n_steps, n_kernels)."""
+    n = X.shape[1] - (weights.shape[1] - 1) * dilation
+    windows = np.stack([X[:, k * dilation : k * dilation + n] for k in range(weights.shape[1])], axis=2)
+    return np.asarray(windows @ weights.T)
 
 
 #: Whether each case would stop at each step, and its class then: of P(class) by step, case and class.
@@ -297,6 +389,10 @@ def _codes(P: FloatArray, n_bins: int) -> IntArray:
 def _power(P: FloatArray, exponent: Any) -> FloatArray:
     raised = np.clip(P, 1e-6, 1) ** exponent
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def _geometric_mean(one: FloatArray, other: FloatArray) -> FloatArray:
+    return _power(np.sqrt(np.clip(one, 1e-6, 1) * np.clip(other, 1e-6, 1)), 1)
 
 
 def _exponent(P: FloatArray, codes: IntArray) -> float:
