@@ -533,14 +533,14 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                 UserWarning,
                 stacklevel=3,
             )
-        elif (told := self.held_out_.against_deciding()) and self.target_cost is None:
-            warnings.warn(f"{told} It may be by chance; see choice_.", HeldOutWarning, stacklevel=3)
+        elif (warning := self.held_out_.against_deciding()) and self.target_cost is None:
+            warnings.warn(f"{warning} It may be by chance; see choice_.", HeldOutWarning, stacklevel=3)
 
     def _try_ways(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[float], dict[str, Found], tuple[str, ...]]:
         """What ways do on held-out rows, what these ask for, and why some are left after the first fold."""
-        given, n_folds = (plain_data(X), plain_labels(y), fold), int(fold.max()) + 1
+        rows, n_folds = (plain_data(X), plain_labels(y), fold), int(fold.max()) + 1
         names = sorted(ways, key=lambda name: name != INCUMBENT)
         steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(names, 1)}
         settings = {name: self._settings_of_way(way) for name, way in ways.items()}
@@ -554,7 +554,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             # calibrated by what the standing one found, if it found something, another may turn out to be hopeless
             race = None if standing is None or standing[0] is None else (True, standing[0])
             how = {name: one or race for name, one in as_it_is.items()}
-            own, jobs = {}, (delayed(start_folds)(steps[n], settings[n], how[n], *given, 0, weight) for n in some)
+            own, jobs = {}, (delayed(start_folds)(steps[n], settings[n], how[n], *rows, 0, weight) for n in some)
             for name, fit in zip(some, work.run(jobs)):
                 own[name], seconds[name] = [fit], fit.seconds
                 if standing is None or name == NOTHING or fit.acted is None:
@@ -566,7 +566,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                     del own[name]
             others = work.run(
                 delayed(start_folds)(
-                    steps[name], with_shares(settings[name], fits[0].fit), as_it_is[name], *given, n, weight
+                    steps[name], with_shares(settings[name], fits[0].fit), as_it_is[name], *rows, n, weight
                 )
                 for name, fits in own.items()
                 for n in range(1, n_folds)
@@ -574,11 +574,11 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             for at, fits in enumerate(own.values()):
                 fits += others[at * (n_folds - 1) : (at + 1) * (n_folds - 1)]
             again = [name for name in own if settings[name].calibrate]
-            jobs = (delayed(found_on)(steps[n], [one.fit for one in own[n]], *given, weight) for n in again)
+            jobs = (delayed(found_on)(steps[n], [one.fit for one in own[n]], *rows, weight) for n in again)
             asked = dict(zip(again, work.run(jobs)))
             found |= {name: by_fold[-1] for name, (by_fold, _) in asked.items()}
             planned = work.run(
-                delayed(refit_calibrated)(steps[name], settings[name], own[name][n].fit, asked[name][0][n], *given, n)
+                delayed(refit_calibrated)(steps[name], settings[name], own[name][n].fit, asked[name][0][n], *rows, n)
                 for name in again
                 for n in range(n_folds)
             )
@@ -588,7 +588,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                     at = again.index(name) * n_folds
                     acted = [one for one, _ in planned[at : at + n_folds]]
                     seconds[name] += asked[name][1] + sum(took for _, took in planned[at : at + n_folds])
-                tried[name] = collect_folds(name, fits[0].fit.agent, given[1], fold, acted, weight)
+                tried[name] = collect_folds(name, fits[0].fit.agent, rows[1], fold, acted, weight)
                 if standing is None:
                     standing = asked[name][0][0] if name in asked else None, losses(fits[0].fit, acted[0], y, fold)
         kept = [name for name in ways if name in tried]
@@ -598,8 +598,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         """The budgets, the least first; none where prices say when to stop."""
         if self.budget is None:
             return []
-        given = [self.budget] if np.ndim(self.budget) == 0 else list(self.budget)  # type: ignore[arg-type]
-        if not given:
+        budgets = [self.budget] if np.ndim(self.budget) == 0 else list(self.budget)  # type: ignore[arg-type]
+        if not budgets:
             raise ValueError("budget must name one number of questions at least, or be None.")
         for name in ("target_cost", "max_cost", "max_features", "rules"):
             if getattr(self, name) is not None:
@@ -610,17 +610,17 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                 "budget asks so many questions one at a time, each of which would take a visit: leave out visit_cost "
                 "and delays, or fit without budget and give acquire(X, budget=k), which orders panels."
             )
-        return sorted({check_integer(one, "budget", 1) for one in given})
+        return sorted({check_integer(one, "budget", 1) for one in budgets})
 
     def _try_at_budgets(
         self, budgets: list[int], ways: dict[str, dict[str, Any]], X: Any, y: Any, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[HeldOut], list[float]]:
         """What each way costs on average over the budgets, prices left out, and at the last; and seconds."""
-        given, numbers = (plain_data(X), plain_labels(y), fold), range(int(fold.max()) + 1)
+        rows, numbers = (plain_data(X), plain_labels(y), fold), range(int(fold.max()) + 1)
         means, last, seconds, work = [], [], [], _Work(self.n_jobs, (len(ways) + 1) * len(numbers))
         results = work.run(
             delayed(at_budgets)(
-                f"candidate {at} of {len(ways)}, {name}", self._settings_of_way(way), budgets, *given, n, weight
+                f"candidate {at} of {len(ways)}, {name}", self._settings_of_way(way), budgets, *rows, n, weight
             )
             for at, (name, way) in enumerate(ways.items(), 1)
             for n in numbers
@@ -628,7 +628,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         for name in ways:
             mine, results = results[: len(numbers)], results[len(numbers) :]
             by_budget = zip(*(one.acted for one in mine))
-            helds = [collect_folds(name, mine[0].agent, given[1], fold, acted, weight) for acted in by_budget]
+            helds = [collect_folds(name, mine[0].agent, rows[1], fold, acted, weight) for acted in by_budget]
             mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
             means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
             last.append(helds[-1])

@@ -222,10 +222,10 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         """The question of each column that is one of its marks."""
         if bundles is not None and not isinstance(bundles, Mapping):
             raise ValueError("bundles must be a dict by name beside marks.")
-        found: dict[Hashable, str] = {}
+        owner: dict[Hashable, str] = {}
         for question in self.marks or ():
-            found |= dict.fromkeys(columns_of_marks(question, names), question)
-        return found
+            owner |= dict.fromkeys(columns_of_marks(question, names), question)
+        return owner
 
     def _visits(self, delays: Any, n_features: int, names: Sequence[Hashable] | None) -> Visits | None:
         """What visits cost; None where they cost nothing, and features are best bought one at a time."""
@@ -519,9 +519,9 @@ def _check_bundles(
     """Refuse bundles whose features differ in what they cost."""
     for number, label in enumerate(members):
         rows = np.flatnonzero(labels == number)
-        told = [("price", prices.full), ("discounted price", prices.discounted), ("group", prices.groups)]
-        told += [] if prices.visits is None else [("delay", prices.visits.delays)]
-        for what, values in told:
+        terms = [("price", prices.full), ("discounted price", prices.discounted), ("group", prices.groups)]
+        terms += [] if prices.visits is None else [("delay", prices.visits.delays)]
+        for what, values in terms:
             if values is not None and (values[rows] != values[rows[0]]).any():
                 other = int(rows[(values[rows] != values[rows[0]]).argmax()])
                 raise ValueError(
@@ -665,7 +665,7 @@ def charge_acquired(acquired: Any, prices: Prices, outcomes: IntArray | None = N
         acquired = _once(acquired, prices.bundles)
     cost = acquired @ prices.discounted
     if prices.after:
-        if outcomes is None and any(told is not None for one in prices.after for told in one.after.values()):
+        if outcomes is None and any(accepted is not None for one in prices.after for accepted in one.after.values()):
             raise ValueError("prices_after: what is bought at once cannot be priced by what is answered.")
         answers = np.where(shown.toarray() > 0, 0 if outcomes is None else outcomes, -1).T
         now = np.tile(prices.full[:, None], acquired.shape[0])

@@ -131,18 +131,18 @@ class TestTable:
         self.prior = check_distribution(prior, len(self.classes), "prior")
         ways = {"sensitivity": sensitivity, "specificity": specificity}
         ways |= {"lr_positive": lr_positive, "lr_negative": lr_negative, "positive": positive}
-        said = tuple(name for name, value in ways.items() if value is not None)
-        if said not in (*_ACCURACY, ("positive",)) or (len(said) == 2 and len(self.classes) != 2):
+        stated = tuple(name for name, value in ways.items() if value is not None)
+        if stated not in (*_ACCURACY, ("positive",)) or (len(stated) == 2 and len(self.classes) != 2):
             raise ValueError(
                 "say how good the tests are by sensitivity and specificity, by lr_positive and lr_negative, or, which "
                 "more than two classes need, by positive, P(positive | class); "
-                f"there is {' and '.join(said) or 'none of them'}."
+                f"there is {' and '.join(stated) or 'none of them'}."
             )
-        if said == _ACCURACY[0]:
-            sick, well = (self._fractions(ways[name], name, (len(self.names),)) for name in said)
+        if stated == _ACCURACY[0]:
+            sick, well = (self._fractions(ways[name], name, (len(self.names),)) for name in stated)
             positive = np.column_stack([sick, 1 - well])
-        elif said == _ACCURACY[1]:
-            positive = self._of_ratios(*(np.array(ways[name], dtype=np.float64) for name in said))
+        elif stated == _ACCURACY[1]:
+            positive = self._of_ratios(*(np.array(ways[name], dtype=np.float64) for name in stated))
         self.positive = self._fractions(positive, "positive", (len(self.names), len(self.classes)))
         costs = Costs.from_value(costs)
         if costs.bundles is not None:
@@ -261,10 +261,10 @@ class TestTable:
         if len(wrong := np.argwhere(numbers.isna().to_numpy() & table.notna().to_numpy())):
             row, column = wrong[0]
             cell = f"{table.columns[column]} of {short_repr(table.index[row])}"
-            told, share = str(table.iloc[row, column]).strip(), math.nan
+            text, share = str(table.iloc[row, column]).strip(), math.nan
             with suppress(ValueError):
-                share = float(told.removesuffix("%"))
-            raise ValueError(f"{cell} must be a number, got {short_repr(told)}{_without_percent(share)}.")
+                share = float(text.removesuffix("%"))
+            raise ValueError(f"{cell} must be a number, got {short_repr(text)}{_without_percent(share)}.")
         rows = {name: numbers.loc[name, columns].to_numpy() for name in _ROWS if name in numbers.index}
         if twice := [name for name, row in rows.items() if row.ndim > 1]:
             raise ValueError(f"there is more than one row {twice[0]!r}; keep one.")
@@ -365,8 +365,8 @@ class TestTable:
             full_prices=full,
             any_order=any_order,
         )
-        shown = {"outcomes": [["negative", "positive"]] * len(order), "classes": self.classes}
-        named = with_names(problem, [self.names[q] for q in order], **shown, decisions=self.decisions)
+        labels = {"outcomes": [["negative", "positive"]] * len(order), "classes": self.classes}
+        named = with_names(problem, [self.names[q] for q in order], **labels, decisions=self.decisions)
         after = code_answers(self.prices.take(order).after, named._naming, problem.n_outcomes)
         priced = with_prices_after(named, after)
         return with_visits(priced, None if self.prices.visits is None else self.prices.visits.take(order))

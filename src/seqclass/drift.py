@@ -188,8 +188,8 @@ class DriftTest(Readable):
             If rows are given without labels or together with a margin, or ``alpha`` or ``margin`` is out of range.
         """
         agent = agent_of(classifier)
-        given = (agent.problem.decision_costs, agent.classes, agent.decisions)
-        test = cls(*given, alpha=alpha, margin=margin)
+        costs = (agent.problem.decision_costs, agent.classes, agent.decisions)
+        test = cls(*costs, alpha=alpha, margin=margin)
         if X is None and y is None:
             return test
         if X is None or y is None:
@@ -197,7 +197,7 @@ class DriftTest(Readable):
         if margin:
             raise ValueError("margin: rows say what it is; leave one of the two out.")
         excess = test._excess(agent.acquire(X), y)
-        return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
+        return cls(*costs, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
 
     def update(self, record: AcquisitionRecord | Session, y: Any) -> DriftTest:
         """Update the test with further cases, in order of time.
@@ -545,7 +545,7 @@ class _Stream:
 
     def result(self) -> Followed:
         prices, costs, counts = (np.concatenate(part) for part in zip(*self.kept))
-        told = (self.alarms, self.changes, self.switches, self.fits)
-        alarms, changes, switches, fits = (np.array(rows, dtype=np.intp) for rows in told)
+        events = (self.alarms, self.changes, self.switches, self.fits)
+        alarms, changes, switches, fits = (np.array(rows, dtype=np.intp) for rows in events)
         seconds = time.perf_counter() - self.began
         return Followed(self.start, prices, costs, counts, alarms, changes, switches, fits, seconds, self.fitted)

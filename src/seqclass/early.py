@@ -58,10 +58,10 @@ class EarlyDecisions(Readable):
     def __str__(self) -> str:
         if not len(self.decision):
             return "no series"
-        told = f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps"
-        told += f" and {self.cost.mean():.4g} paid on average"
+        text = f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps"
+        text += f" and {self.cost.mean():.4g} paid on average"
         going_on = int((~self.is_final).sum())
-        return f"{told}, {going_on:,} of which may wait for more" if going_on else told
+        return f"{text}, {going_on:,} of which may wait for more" if going_on else text
 
 
 @dataclass(eq=False)
@@ -398,7 +398,7 @@ def _geometric_mean(one: FloatArray, other: FloatArray) -> FloatArray:
 def _exponent(P: FloatArray, codes: IntArray) -> float:
     """Exponent by which rows held out are likeliest, drawn a little to 1."""
     rows = np.arange(len(codes))
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda a: 0.01 * a**2 - np.log(_power(P, np.exp(a))[rows, codes]).mean(), bounds=(-3, 2), method="bounded"
     )
-    return float(np.exp(found.x))
+    return float(np.exp(minimum.x))

@@ -82,10 +82,10 @@ class _Table:
         if unknown:
             raise ValueError(f"options may have observations and true_class, got {short_repr(sorted(unknown)[0])}.")
         if (observations := options.get("observations")) is not None:
-            told = self._rows(observations, options.get("true_class"))
-            if told.n_rows != self.n:
-                raise ValueError(f"observations must have {self.n} rows, a case each, got {told.n_rows}.")
-            self.source, row = told, np.arange(self.n)
+            source = self._rows(observations, options.get("true_class"))
+            if source.n_rows != self.n:
+                raise ValueError(f"observations must have {self.n} rows, a case each, got {source.n_rows}.")
+            self.source, row = source, np.arange(self.n)
         elif options or len(cases) == self.n:
             self.source = self.usual
         if isinstance(self.source, DrawnCaseSource):

@@ -67,13 +67,11 @@ class Labels:
     _told_apart: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        frozen = {
-            name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _copy_features(self.features)
-        }
-        object.__setattr__(self, "features", _frozen({name: _frozen(told) for name, told in frozen.items()}))
+        entries = ((name, e | {"answers": _frozen(e.get("answers", {}))}) for name, e in _copy_features(self.features))
+        object.__setattr__(self, "features", _frozen({name: _frozen(entry) for name, entry in entries}))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        features = {name: told | {"answers": dict(told["answers"])} for name, told in _copy_features(self.features)}
+        features = {name: words | {"answers": dict(words["answers"])} for name, words in _copy_features(self.features)}
         return Labels, (
             features,
             self._places,
@@ -191,8 +189,8 @@ class Labels:
     def class_order(self, labels: Iterable[Any], decisions: bool = False) -> list[int]:
         """Return positions of classes, or of decisions, in the order shown; those without words come last."""
         known = [str(label) for label in labels]
-        told = self.decisions if decisions else {}
-        words = [*(one for one in self.classes if one not in told), *told]
+        order = self.decisions if decisions else {}
+        words = [*(one for one in self.classes if one not in order), *order]
         first = [known.index(one) for one in words if one in known]
         return [*first, *(k for k in range(len(known)) if k not in first)]
 
@@ -201,7 +199,7 @@ class Labels:
         if self._told_apart:
             return self
         by_kind = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
-        features = {name: told for name, told in self.features.items() if name not in by_kind}
+        features = {name: words for name, words in self.features.items() if name not in by_kind}
         classes, decisions = (by_kind.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
         return Labels(features, self._places, classes, decisions, self.codes, True)
 
@@ -276,7 +274,7 @@ _frozen = MappingProxyType
 
 
 def _copy_features(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    return ((name, dict(told)) for name, told in features.items())
+    return ((name, dict(words)) for name, words in features.items())
 
 
 #: How people write the values of columns of bool.
@@ -392,14 +390,14 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
         named.add((name, answer))
         places[name, answer] = place(column)
         places.setdefault((name, None), place("feature"))
-        told = features.setdefault(name, {"answers": {}})
+        words = features.setdefault(name, {"answers": {}})
         if answer is None:
-            told |= dict(zip(_KEYS, (row["text"], row["help"], row["unit"], row["url"])))
+            words |= dict(zip(_KEYS, (row["text"], row["help"], row["unit"], row["url"])))
         else:
             wrong = next((key for key in _KEYS[1:] if row[key]), None)
             if wrong is not None:
                 raise ValueError(f"{place(wrong)} belongs to the row of the feature, the one without an answer.")
-            told["answers"][answer] = row["text"] or answer
+            words["answers"][answer] = row["text"] or answer
         if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
             raise ValueError(f"{place('url')} must begin with https:// or http://, got {short_repr(row['url'])}.")
         if row["code"]:

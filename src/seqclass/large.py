@@ -227,12 +227,12 @@ def _is_whole(target: Path, mark: dict[str, Any]) -> bool:
     if not target.exists():
         return False
     try:
-        said = (parquet_file(target).schema_arrow.metadata or {}).get(_KEY)
+        marker = (parquet_file(target).schema_arrow.metadata or {}).get(_KEY)
     except ValueError:
-        said = None
-    if said is None:
+        marker = None
+    if marker is None:
         raise ValueError(f"{target} is there and was not written by this command; name another folder.")
-    metadata = json.loads(said)
+    metadata = json.loads(marker)
     if metadata["model"] != mark["model"]:
         raise ValueError(
             f"{target} was decided by another model; name another folder, or remove the parts that are there."

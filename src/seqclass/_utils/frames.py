@@ -304,10 +304,10 @@ def with_texts(rows: Any, X: Any, known: Any) -> Any:
         return rows
     import pandas as pd
 
-    told = [name for name in check_names(X) if not is_numeric(X[name]) and not hasattr(X[name], "cat")]
-    told = [name for name in told if not Levels.from_column(X[name]).numeric]
-    rows = rows.copy() if told else rows
-    for name in told:
+    text_columns = [name for name in check_names(X) if not is_numeric(X[name]) and not hasattr(X[name], "cat")]
+    text_columns = [name for name in text_columns if not Levels.from_column(X[name]).numeric]
+    rows = rows.copy() if text_columns else rows
+    for name in text_columns:
         levels_known = Levels.from_column(known[name])
         levels_known.categories(name)  # refuses what is none
         rows[name] = pd.Categorical(column_keys(rows[name]), categories=sorted(levels_known.keys))
@@ -573,9 +573,9 @@ def _numbers(column: Any, name: Any) -> FloatArray:
         if wrong.any():
             rows = np.flatnonzero(wrong).tolist()
             hint = as_if_numbers([str(column.iloc[row]) for row in rows[:_MAX_EXAMPLES]])
-            told = rows[: 1 if hint else _MAX_EXAMPLES]  # of a way to write them one example tells all
-            cells = ", ".join(f"row {column.index[row]} has {short_repr(column.iloc[row])}" for row in told)
-            more = "" if hint or len(told) == len(rows) else f" and {len(rows) - len(told)} more have none"
+            examples = rows[: 1 if hint else _MAX_EXAMPLES]  # of a way to write them one example tells all
+            cells = ", ".join(f"row {column.index[row]} has {short_repr(column.iloc[row])}" for row in examples)
+            more = "" if hint or len(examples) == len(rows) else f" and {len(rows) - len(examples)} more have none"
             raise ValueError(f"column {short_repr(name)} must hold numbers, but {cells}{more}.{hint}")
         column = numbers
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))

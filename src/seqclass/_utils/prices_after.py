@@ -40,15 +40,15 @@ class PriceAfter:
     def holds(self, answers: Any) -> BoolArray:
         """Whether this is the price, by outcomes of each column, (n,), -1 where there is none."""
         holds = np.array(True)
-        for gate, told in self.after.items():
-            holds = holds & (answers[gate] >= 0 if told is None else np.isin(answers[gate], told))
+        for gate, accepted in self.after.items():
+            holds = holds & (answers[gate] >= 0 if accepted is None else np.isin(answers[gate], accepted))
         return holds
 
 
 def take_prices_after(after: Iterable[PriceAfter], place: Mapping[int, int]) -> tuple[PriceAfter, ...]:
     """The same by other numbers, of columns that have one."""
     return tuple(
-        replace(one, question=place[one.question], after={place[gate]: told for gate, told in one.after.items()})
+        replace(one, question=place[one.question], after={place[gate]: answers for gate, answers in one.after.items()})
         for one in after
         if place.keys() >= {one.question, *one.after}
     )
@@ -62,7 +62,7 @@ def read_prices_after(
         return ()
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise TypeError(f"prices_after must be a dict of prices by what they depend on, got {short_repr(given)}.")
-    n, found = len(prices.full), list[PriceAfter]()
+    n, result = len(prices.full), list[PriceAfter]()
     for one in given.items() if isinstance(given, Mapping) else given:
         key, price = one if isinstance(one, (tuple, list)) and len(one) == 2 else (one, None)
         if not isinstance(key, (tuple, list)) or len(key) < 2:
@@ -73,18 +73,18 @@ def read_prices_after(
         question, what = key[0], f"prices_after[{short_repr(key)}]"
         pairs = [one if isinstance(one, (tuple, list)) and len(one) == 2 else (one, None) for one in key[1:]]
         gates = columns_of([gate for gate, _ in pairs], n, names, what).tolist()
-        told = [a if a is None else tuple(a) if isinstance(a, (tuple, list, set)) else (a,) for _, a in pairs]
+        answers = [a if a is None else tuple(a) if isinstance(a, (tuple, list, set)) else (a,) for _, a in pairs]
         own = columns_of(members.get(question, [question]), n, names, what)
         if prices.bundles is not None and question not in members and (prices.bundles[own] >= 0).any():
             raise ValueError(f"{what}: {short_repr(question)} is of a bundle, which has one price; name the bundle.")
         if prices.groups is not None and (prices.groups[own] >= 0).any():
             raise ValueError(f"{what}: {short_repr(question)} is in one of groups, which say its price; take one out.")
         number = check_real(price, what, 0, np.finfo(float).max)
-        found += [PriceAfter(int(column), dict(zip(gates, told)), number) for column in own]
-    if found and prices.visits is not None:
+        result += [PriceAfter(int(column), dict(zip(gates, answers)), number) for column in own]
+    if result and prices.visits is not None:
         raise ValueError("prices_after and costs of visits exclude each other: what is ordered at once has no order.")
     before: dict[int, set[int]] = {}
-    for price in found:
+    for price in result:
         before.setdefault(price.question, set()).update(price.after)
     try:
         TopologicalSorter(before).prepare()
@@ -92,4 +92,4 @@ def read_prices_after(
         circle = ", ".join(short_repr(j if names is None else names[j]) for j in error.args[1][::-1])
         message = f"prices depend on each other in a circle, {circle}: take one out, or make them groups"
         raise ValueError(f"prices_after: {message}.") from None
-    return tuple(found)
+    return tuple(result)

@@ -63,8 +63,8 @@ class Readable:
 
     def _repr_html_(self) -> str:
         frame = self.to_frame()
-        told = "; ".join(f"{column} in {unit}" for column, unit in frame.attrs["units"].items())
-        more = f"<p>{escape(told)}</p>" if told else ""
+        units = "; ".join(f"{column} in {unit}" for column, unit in frame.attrs["units"].items())
+        more = f"<p>{escape(units)}</p>" if units else ""
         return f"<p>{escape(repr(self)[1:-1])}</p>{frame.to_html(max_rows=20, float_format=value_text)}{more}"
 
     def to_frame(self) -> pd.DataFrame:

@@ -77,9 +77,9 @@ def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4
         index = sorted(index, key=lambda i: -posterior[i])
     index, others = (index, []) if len(index) <= most + 1 else (index[:most], index[most:])  # one is as soon named
     apart = "; " if any("," in str(label) for label in labels) else ", "  # several targets of a network are one label
-    told = [f"{labels[i]} {percent(posterior[i])}" for i in index]
+    parts = [f"{labels[i]} {percent(posterior[i])}" for i in index]
     rest = [f"{len(others)} others {percent(min(sum(posterior[i] for i in others), 1.0))}"] if others else []
-    return visible(apart.join([*told, *rest]), keep="")
+    return visible(apart.join([*parts, *rest]), keep="")
 
 
 def percent(p: float) -> str:
@@ -93,13 +93,13 @@ def percent(p: float) -> str:
 
 def plan_saving_text(saving: float, added: float, price: float, unit: str = "", by: str = "this question") -> str:
     """What going on was expected to save, in words, and how much less it would be without what is asked next."""
-    told = saving_text(saving, price, unit)
+    text = saving_text(saving, price, unit)
     if math.isnan(added) or not saving > -_NEAR:
-        return f"going on is {told}" if told else ""
+        return f"going on is {text}" if text else ""
     share, whole = money(abs(added), unit, 4), money(max(saving, 0.0), unit, 4)
     less = f"{share} more" if added < 0 else "and nothing" if share == whole else f"{share} less"
     less = "and as much" if abs(added) <= _NEAR else less
-    return f"going on is {told}, {less} without {by}"
+    return f"going on is {text}, {less} without {by}"
 
 
 def saving_text(saving: float, price: float, unit: str = "") -> str:

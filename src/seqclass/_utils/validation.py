@@ -198,9 +198,9 @@ def columns_of(features: Iterable[Any], n_columns: int, names: Iterable[Any] | N
                 f"{what} names {short_repr(feature)}, which is no feature: give names or numbers."
             ) from None
         if not 0 <= column < n_columns:
-            told = near(str(feature), list(map(str, known)), "the features are")
-            told = f"they are 0..{n_columns - 1}." if number or not known else told
-            raise ValueError(f"{what} names {short_repr(feature)}, which is not a feature; {told}")
+            hint = near(str(feature), list(map(str, known)), "the features are")
+            hint = f"they are 0..{n_columns - 1}." if number or not known else hint
+            raise ValueError(f"{what} names {short_repr(feature)}, which is not a feature; {hint}")
         if column in columns:
             raise ValueError(f"{what} names feature {short_repr(feature)} more than once.")
         columns[column] = None

@@ -294,12 +294,12 @@ class Questions:
         features = self.features(question)
         categories = features[0].categories if len(features) == 1 else ()
         parts = features if len(features) > 1 else ()
-        told = Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
-        held = vars(told)
+        result = Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
+        held = vars(result)
         held["added_saving"] = added_saving
         if callable(added_saving):
             held["_to_work_out"] = held.pop("added_saving")
-        return told
+        return result
 
     def _categories(self, column: int) -> tuple[str, ...]:
         return tuple(offered_categories(self.agent, column))

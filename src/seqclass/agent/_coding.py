@@ -246,15 +246,15 @@ class OutcomeCoder:
             highest = np.nan_to_num(self.range_[1], nan=0.0).astype(np.intp)
             self.n_outcomes_ = np.maximum(self.n_outcomes_, highest + 1)
         elif self.numeric_.size:
-            given = Discretizer() if self.discretizer is None else self.discretizer
-            if type(given) is not Discretizer:
-                return [self.with_bins(check_fitted_bins(given))]
+            discretizer = Discretizer() if self.discretizer is None else self.discretizer
+            if type(discretizer) is not Discretizer:
+                return [self.with_bins(check_fitted_bins(discretizer))]
 
             def numeric() -> tuple[Any, Any]:
                 X, y = sample()
                 return self._numeric_part(X), y
 
-            ways = fit_to_sums(given, sums.take(self.numeric_), n_classes, sparse, numeric)
+            ways = fit_to_sums(discretizer, sums.take(self.numeric_), n_classes, sparse, numeric)
             return [self.with_bins(way) for way in ways]
         return [self]
 
@@ -291,9 +291,9 @@ class OutcomeCoder:
             data, gone = cells.data.astype(dtype), self.missing_code[cells.col]
             data = np.where(data < 0, gone, data).astype(dtype)
             return sp.coo_array((data, (cells.row, cells.col)), shape=codes.shape).asformat(codes.format)
-        told = codes.astype(dtype)
-        np.copyto(told, self.missing_code.astype(dtype), where=told < 0)
-        return told
+        result = codes.astype(dtype)
+        np.copyto(result, self.missing_code.astype(dtype), where=result < 0)
+        return result
 
     def restrict(self, columns: IntArray) -> OutcomeCoder:
         """Return a coder of some columns only, where the discretiser can do that; else itself."""
@@ -329,8 +329,8 @@ class OutcomeCoder:
         """Outcomes of some values of a column, -1 where missing and that is no outcome."""
         if self.bins is not None and column not in self.categories:
             inner = column if not self.categories else int(np.searchsorted(self.numeric_, column))
-            found = self.bins._outcomes(values, inner)
-            return found if self.missing_ is None else np.where(found < 0, self.missing_code[column], found)
+            outcomes = self.bins._outcomes(values, inner)
+            return outcomes if self.missing_ is None else np.where(outcomes < 0, self.missing_code[column], outcomes)
         outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
         there = np.flatnonzero(~np.isnan(values))
         if column in self.categories:  # whose numbers are the outcomes

@@ -526,10 +526,10 @@ def make_record(
 
 def known_features(agent: Agent, known: Sequence[Any]) -> IntArray:
     """Features of the model that are known; those that a selector left out change nothing."""
-    given = known if isinstance(known, (str, int)) else list(known)
-    if given == []:
+    features = known if isinstance(known, (str, int)) else list(known)
+    if features == []:
         return np.empty(0, dtype=np.intp)
-    columns = check_order(given, agent.prices.full.size, agent.feature_names, what="known")
+    columns = check_order(features, agent.prices.full.size, agent.feature_names, what="known")
     return np.flatnonzero(np.isin(agent.support, columns))
 
 
@@ -547,9 +547,9 @@ _INSTEAD = {
 def check_classifier(fitted: Any) -> None:
     """Refuse what is no classifier of ours, or was not fitted."""
     if not (isinstance(fitted, BaseEstimator) and hasattr(type(fitted), "acquire")):
-        told = next((remedy for name, remedy in _INSTEAD.items() if hasattr(fitted, name)), "")
+        advice = next((remedy for name, remedy in _INSTEAD.items() if hasattr(fitted, name)), "")
         raise TypeError(
-            f"a fitted SequentialClassifier or AdaptiveClassifier is wanted, got {type(fitted).__name__}{told}."
+            f"a fitted SequentialClassifier or AdaptiveClassifier is wanted, got {type(fitted).__name__}{advice}."
         )
     if not hasattr(fitted, "agent_"):
         check_is_fitted(fitted, "agent_")

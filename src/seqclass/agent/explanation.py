@@ -538,9 +538,9 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
     if step.missing:
         line = f"{answer_text(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
-        shown = str(step.label) if step.value is None else value_text(step.value)
-        within = "" if step.label in (shown, None) else f" ({step.label})"
-        line = f"{answer_text(step.name, shown + within)}: {belief_text(classes, step.after)}"
+        text = str(step.label) if step.value is None else value_text(step.value)
+        within = "" if step.label in (text, None) else f" ({step.label})"
+        line = f"{answer_text(step.name, text + within)}: {belief_text(classes, step.after)}"
     saving = saving_text(step, step.price, unit) if step.visit is None else ""
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
     return [f"{number}. {line}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]

@@ -333,10 +333,10 @@ class StageTables(Tables):
     def state_in(self, stage: int, context: int) -> Any:
         """State of one instance in a context, as if whatever the context does not tell had been missing."""
         problem = self._problem
-        told = dict(zip(self._contexts.features(stage).tolist(), self._contexts.rows(stage)[context].tolist()))
+        evidence = dict(zip(self._contexts.features(stage).tolist(), self._contexts.rows(stage)[context].tolist()))
         state = problem.start(1)
         for earlier, feature in enumerate(problem.features[:stage].tolist()):
-            state = problem.advance(earlier, state, np.full(1, told.get(feature, -1)))
+            state = problem.advance(earlier, state, np.full(1, evidence.get(feature, -1)))
         return state
 
 
@@ -420,7 +420,7 @@ def acquisition_problem(
     first, shown = _questions(model, order, bundles)
     stage_prices, full, groups = prices.any_order(first)
     prior = model.class_prior_ if prior is None else prior
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "features": first,
         "groups": groups,
         "full_prices": full,
@@ -435,22 +435,22 @@ def acquisition_problem(
         hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)
     visits = None if prices.visits is None else prices.visits.take(first)
     if tables is None and hidden is None:
-        problem = ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
+        problem = ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **settings)
         return with_visits(problem, visits)
     if not listed:
         assert hidden is not None  # or it would be a problem of the model
         assert shown is not None
-        given["bundles"] = shown = [_sample_bundle(model, bundle, hidden) for bundle in shown]
+        settings["bundles"] = shown = [_sample_bundle(model, bundle, hidden) for bundle in shown]
     single = tables if hidden is None else hidden.tables
     widest = int(model.n_outcomes_[first].max(initial=1))  # which may be less than that of what is known
     by_column = single[:, :widest] if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
     if hidden is None:
-        plain = TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
+        plain = TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **settings)
         return with_visits(plain, visits)
     weights = np.asarray(prior)[hidden.classes] * hidden.weights
     mixed = MixtureProblem(
-        weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given
+        weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **settings
     )
     return with_visits(mixed, visits)
 

@@ -134,8 +134,8 @@ class Provenance(Readable):
         >>> Provenance(2, 600, date="2026-11-27", source="clinic.csv").text(31.2, "EUR")
         'from 600 rows of clinic.csv, 2026-11-27, held-out cost 31.2 EUR'
         """
-        told = "" if self.n_rows is None else count_text(self.n_rows, "rows")
-        origin = " of ".join(filter(None, [told, self.source]))
+        size = "" if self.n_rows is None else count_text(self.n_rows, "rows")
+        origin = " of ".join(filter(None, [size, self.source]))
         cost = "" if held_out_cost is None else f"held-out cost {money(held_out_cost, unit)}"
         return ", ".join(filter(None, [f"from {origin}" if origin else "", self.date, cost]))
 

@@ -133,11 +133,11 @@ class AcquisitionRecord(Readable):
         n, most = len(self), 4  # decisions, the most frequent ones
         labels, counts = np.unique(np.asarray(self.decision).astype(str), return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        told = [f"{shorten(labels[i])} {counts[i]:,}" for i in order[:most]]
-        told += [f"{len(order) - most} others"] if len(order) > most else []
+        parts = [f"{shorten(labels[i])} {counts[i]:,}" for i in order[:most]]
+        parts += [f"{len(order) - most} others"] if len(order) > most else []
         asked, paid = (float(values.mean()) if n else 0.0 for values in (self.n_features, self.cost))
         each = f"{asked:.3g} feature{'' if asked == 1 else 's'} at {money(paid, self.unit)} on average"
-        return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join(told) or 'none'}"
+        return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join(parts) or 'none'}"
 
     def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the record as a data frame, one row per instance.

@@ -99,8 +99,8 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         posterior = [float(f"{p:.6g}") for p in self.posterior]
-        told = {"model": fingerprint(self._agent), "questions": self.n_features, "visits": self.n_visits}
-        log_event("case", **told, cost=self.cost, decision=str(self.decision), posterior=posterior)
+        entry = {"model": fingerprint(self._agent), "questions": self.n_features, "visits": self.n_visits}
+        log_event("case", **entry, cost=self.cost, decision=str(self.decision), posterior=posterior)
 
     async def __aenter__(self) -> Session:
         return self

@@ -16,7 +16,7 @@ def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
     """Which answers of rows are numbers outside of what training showed, (n, columns that are read); what each row
     asked for is given as in `AcquisitionRecord.order`.
     """
-    columns, told = read_columns(agent), agent.support[agent.known]
+    columns, known_columns = read_columns(agent), agent.support[agent.known]
     bundles: Any = agent.prices.bundles
     X = to_numbers(agent, X)[:, columns]
     X = X.tocsc() if hasattr(X, "tocsc") else X
@@ -26,7 +26,7 @@ def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
         if ends is not None:
             values = X[:, [at]].toarray()[:, 0] if hasattr(X, "toarray") else X[:, at]
             outside[:, at] = (values < ends[0]) | (values > ends[1])
-        if outside[:, at].any() and column not in told:
+        if outside[:, at].any() and column not in known_columns:
             whole = bundles is not None and bundles[column] >= 0  # a bundle goes by one of its columns
             outside[:, at] &= np.isin(order, np.flatnonzero(bundles == bundles[column]) if whole else column).any(
                 axis=1

@@ -436,8 +436,8 @@ class _Names:
             asks = {node.number[1] for node in nodes if node.kind == "ask"}
             bins = {j: problem.names.outcomes(self._questions[j]) for j in asks} | bins
         else:
-            told = {column: shown for column, (_, shown) in bundles.items()}
-            bins = {column: outcome_labels(agent_of(clf), column) for column in asked} | told | bins
+            bundle_outcomes = {column: shown for column, (_, shown) in bundles.items()}
+            bins = {column: outcome_labels(agent_of(clf), column) for column in asked} | bundle_outcomes | bins
         for node in nodes:
             if node.kind == "ask" and node.number[1] in bins:
                 _check_length(bins[node.number[1]], f"outcomes[{node.number[1]}]", max(node.edges))

@@ -77,17 +77,17 @@ def _raise_range(name: str, column: int, value: int, row: int, n_outcomes: IntAr
 
 def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
     """Check the number of outcomes of each feature; a scalar is for all of them."""
-    given = np.asarray(n_outcomes)
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"n_outcomes must be integers, got {given.dtype}")
-    if given.ndim == 0:
-        given = np.full(n_features, given)
-    if given.shape != (n_features,):
-        raise ValueError(f"n_outcomes has shape {given.shape}, but X has {n_features} features")
-    if (given < 1).any():
-        column = int(np.argmax(given < 1))
-        raise ValueError(f"n_outcomes of feature {column} is {int(given[column])}; it must be at least 1")
-    return given.astype(np.intp, copy=False)
+    sizes = np.asarray(n_outcomes)
+    if sizes.dtype.kind not in "iu":
+        raise TypeError(f"n_outcomes must be integers, got {sizes.dtype}")
+    if sizes.ndim == 0:
+        sizes = np.full(n_features, sizes)
+    if sizes.shape != (n_features,):
+        raise ValueError(f"n_outcomes has shape {sizes.shape}, but X has {n_features} features")
+    if (sizes < 1).any():
+        column = int(np.argmax(sizes < 1))
+        raise ValueError(f"n_outcomes of feature {column} is {int(sizes[column])}; it must be at least 1")
+    return sizes.astype(np.intp, copy=False)
 
 
 def count_outcomes(X: Codes) -> IntArray:

@@ -388,9 +388,9 @@ def fit_components(
     mixtures = []
     for c, seed in enumerate(rng.integers(2**63, size=len(sizes)).tolist()):
         own = np.flatnonzero(rows.codes == c)
-        given = rows.X[own], rows.weight[own], np.ascontiguousarray(marginals[:, :, c]), strength
+        inputs = rows.X[own], rows.weight[own], np.ascontiguousarray(marginals[:, :, c]), strength
         how = int(sizes[c]), settings.n_bags, np.random.default_rng(seed)
-        mixtures.append(fit_mixture(*given, *how, max_iter=settings.max_iter, tol=settings.tol))
+        mixtures.append(fit_mixture(*inputs, *how, max_iter=settings.max_iter, tol=settings.tol))
     return Components(
         np.repeat(np.arange(len(sizes)), [len(m.weights) for m in mixtures]),
         np.concatenate([m.weights for m in mixtures]),

@@ -241,8 +241,8 @@ class JunctionTree:
         steps: dict[int, _SharedStep] = {}
         for number, clique in enumerate(self.cliques):
             seen, below = entering.get(number, []), [child for child in clique.children if child in steps]
-            told = [*(known[j] >= 0 for j in seen), *(steps[child].told for child in below)]
-            pattern = sum((some.astype(np.int64) << place for place, some in enumerate(told)), np.zeros(n, np.int64))
+            sources = [*(known[j] >= 0 for j in seen), *(steps[child].told for child in below)]
+            pattern = sum((some.astype(np.int64) << place for place, some in enumerate(sources)), np.zeros(n, np.int64))
             if not pattern.any():
                 continue
             kind = pattern
@@ -261,7 +261,7 @@ class JunctionTree:
 
     def _message(self, number: int, states: Mapping[int, IntArray], own: Mapping[int, FloatArray]) -> FloatArray:
         """What a clique tells its parent where some variables have been seen, and some messages are rows' own."""
-        clique, told = self.cliques[number], _Messages(self.cliques[number])
+        clique, received = self.cliques[number], _Messages(self.cliques[number])
         table = _table_at(clique, list(states.items()))
         for child in clique.children:
             if (message := own.get(child, self._bare[child].up)) is None:
@@ -273,8 +273,8 @@ class JunctionTree:
             if message.shape[-1] == table.shape[-1] == 1:  # rows share both
                 table = table * _spread(message, scope, clique.scope)
             else:
-                told.add(message, scope)
-        message = told.sums(table)
+                received.add(message, scope)
+        message = received.sums(table)
         return message if clique.parent < 0 else _scale(message)
 
     def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
@@ -444,21 +444,21 @@ def _parted(some: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[i
     return [j for j in some if j in kept], [j for j in some if j not in kept]
 
 
-def _as_matrix(table: FloatArray, every: Sequence[int], told: Sequence[int], kept: Sequence[int]) -> FloatArray:
+def _as_matrix(table: FloatArray, every: Sequence[int], scope: Sequence[int], kept: Sequence[int]) -> FloatArray:
     """A table that rows share, to be multiplied by what each is told: what is kept by what is not, for all of both."""
-    both, theirs = _parted(told, kept)
-    ours, gone = _parted([j for j in every if j not in told], kept)
+    both, theirs = _parted(scope, kept)
+    ours, gone = _parted([j for j in every if j not in scope], kept)
     table = table.sum(axis=tuple(1 + every.index(j) for j in gone), keepdims=True)
     return np.ascontiguousarray(_laid(table, every, both, ours, [*theirs, *gone])[..., 0])
 
 
 def _map_rows(
-    matrix: FloatArray, sizes: Sequence[int], message: FloatArray, told: Sequence[int], kept: Sequence[int]
+    matrix: FloatArray, sizes: Sequence[int], message: FloatArray, scope: Sequence[int], kept: Sequence[int]
 ) -> FloatArray:
     """What rows have of the variables that are kept, of so many states each, by what they are told."""
-    both, theirs = _parted(told, kept)
+    both, theirs = _parted(scope, kept)
     order = [*both, *(j for j in sorted(kept) if j not in both)]
-    product = np.matmul(matrix, _laid(message, told, both, theirs))
+    product = np.matmul(matrix, _laid(message, scope, both, theirs))
     product = product.reshape(len(product), *(sizes[kept.index(j)] for j in order), product.shape[-1])
     return np.asarray(product.transpose(0, *(1 + order.index(j) for j in kept), product.ndim - 1))
 

@@ -67,8 +67,8 @@ def conditional_mutual_information(X: Any, y: npt.ArrayLike, dtype: npt.DTypeLik
             b = a if right is left else _class_indicators(of_class, right, sizes, missing)
             for parts in zip(*map(joint_counts, a, b)):
                 rows, others, _ = parts[0]
-                told, present = map(sum, zip(*(_shared(counts, X.shape[0]) for _, _, counts in parts)))
-                value = np.maximum(told / np.maximum(present, 1), 0)
+                information, present = map(sum, zip(*(_shared(counts, X.shape[0]) for _, _, counts in parts)))
+                value = np.maximum(information / np.maximum(present, 1), 0)
                 result[np.ix_(left[rows], right[others])] = value
                 result[np.ix_(right[others], left[rows])] = value.T
         within = np.ix_(left, left)
@@ -231,8 +231,8 @@ class Learner:
         """I(feature; feature | class) of all pairs, in nats."""
         if self.pairs is not None:
             parts = [shared_nats(joint, self._starts, self._starts) for joint in self.pairs]
-            told, both = (sum(part) for part in zip(*parts))
-            value = np.maximum(told / np.where(both > 0, both, 1.0), 0.0)
+            information, both = (sum(part) for part in zip(*parts))
+            value = np.maximum(information / np.where(both > 0, both, 1.0), 0.0)
             np.fill_diagonal(value, 0.0)
             return np.asarray(value)
         return pair_weights(self.X, self.codes, self.sizes, self.n_classes, self.weight)
@@ -311,8 +311,8 @@ def _weighted_pair_weights(
             for c in range(n_classes):
                 rows = codes == c
                 w = weight[rows, None]
-                told, both = shared_nats(a[rows].T @ (b[rows] * w), starts_a, starts_b)
-                value += told
+                information, both = shared_nats(a[rows].T @ (b[rows] * w), starts_a, starts_b)
+                value += information
                 total += both
             value = np.maximum(value / np.where(total > 0, total, 1.0), 0.0)
             result[np.ix_(left, right)] = value
@@ -324,10 +324,11 @@ def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tu
     """Sum over the rows of the information, in nats, that features share, and those rows where both are present."""
     of_a, of_b = np.add.reduceat(joint, starts_b, axis=1), np.add.reduceat(joint, starts_a, axis=0)
     both = np.add.reduceat(of_a, starts_a, axis=0)
-    told = np.add.reduceat(np.add.reduceat(xlogy(joint, joint), starts_a, axis=0), starts_b, axis=1) + xlogy(both, both)
-    told -= np.add.reduceat(xlogy(of_a, of_a), starts_a, axis=0)
-    told -= np.add.reduceat(xlogy(of_b, of_b), starts_b, axis=1)
-    return told, both
+    shared = np.add.reduceat(np.add.reduceat(xlogy(joint, joint), starts_a, axis=0), starts_b, axis=1)
+    shared += xlogy(both, both)
+    shared -= np.add.reduceat(xlogy(of_a, of_a), starts_a, axis=0)
+    shared -= np.add.reduceat(xlogy(of_b, of_b), starts_b, axis=1)
+    return shared, both
 
 
 def _indicators(

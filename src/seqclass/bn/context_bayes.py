@@ -119,9 +119,9 @@ def choose_context(
     for contexts in _candidate_contexts(rows, bundles):
         others, classes = _gains(rows, folds, single, contexts, scales, family)[:, scored]
         gain, error = difference(others, np.zeros(len(scored)), weight)
-        told, told_error = difference(classes, np.zeros(len(scored)), weight)
+        class_gain, class_error = difference(classes, np.zeros(len(scored)), weight)
         gains.append((tuple(contexts.columns.tolist()), gain))
-        if gain > max(error, most) and told >= -told_error:
+        if gain > max(error, most) and class_gain >= -class_error:
             best, most = contexts, gain
     return best, gains
 
@@ -137,9 +137,9 @@ def changes_what_others_tell(
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     if not scored.size:
         return False
-    said = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
+    information = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
     chance = (rows.n_classes - 1) / (2 * rows.weight.sum())
-    little = TUNING.little * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
+    little = TUNING.little * float((information - chance * (n_outcomes - 1)).max(initial=0.0))
     share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
     entropy = float(entr(share).sum())
     family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
@@ -155,10 +155,10 @@ def changes_what_others_tell(
             single = rows.counts(folds=folds)
             scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
         gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
-        (others, error), (told, told_error) = (
+        (others, error), (class_gain, class_error) = (
             difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains
         )
-        if others > error and told > max(TUNING.clear_errors * told_error, TUNING.min_gain * entropy):
+        if others > error and class_gain > max(TUNING.clear_errors * class_error, TUNING.min_gain * entropy):
             return True
     return False
 
@@ -178,9 +178,9 @@ def _short_list(rows: TrainingRows) -> list[IntArray]:
     if len(rows.n_outcomes) > TUNING.max_features:
         return []
     X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight, GROUPS.max_outcomes, GROUPS.n_groups)
-    said = np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
+    information = np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
     free = (sizes - 1.0)[:, None] * (sizes - 1.0)
-    beyond = said - free * rows.n_classes / (2 * rows.weight.sum())
+    beyond = information - free * rows.n_classes / (2 * rows.weight.sum())
     np.fill_diagonal(beyond, 0.0)
     total = beyond.sum(axis=1)
     order = np.argsort(-total, kind="stable")[: TUNING.n_single]
@@ -192,9 +192,9 @@ def _group_tied(rows: TrainingRows, bundles: Sequence[IntArray]) -> list[IntArra
     if not 2 < len(rows.n_outcomes) <= TUNING.max_tied_features:
         return []
     X, sizes = halve(rows.X, rows.n_outcomes, rows.weight)
-    said = 2 * rows.weight.sum() * np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
+    information = 2 * rows.weight.sum() * np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
     # by chance as a chi-squared variable of so many degrees of freedom
-    beyond = (said - rows.n_classes) / np.sqrt(2.0 * rows.n_classes)
+    beyond = (information - rows.n_classes) / np.sqrt(2.0 * rows.n_classes)
     np.fill_diagonal(beyond, 0.0)
     for columns in bundles:
         beyond[columns] = beyond[:, columns] = 0.0

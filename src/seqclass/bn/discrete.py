@@ -356,10 +356,10 @@ class DiscreteNetwork(ObservationModel):
     def _check_data(self, X: Any, y: Any, n_outcomes: Any) -> None:
         X = check_codes(X, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_)
         if n_outcomes is not None:
-            given = check_n_outcomes(n_outcomes, self.n_features_in_)
-            for j in np.flatnonzero(given != self.n_outcomes_)[:1].tolist():
+            sizes = check_n_outcomes(n_outcomes, self.n_features_in_)
+            for j in np.flatnonzero(sizes != self.n_outcomes_)[:1].tolist():
                 raise ValueError(
-                    f"feature {j} ({self.questions_[j]}) has {given[j]} outcomes in the data and "
+                    f"feature {j} ({self.questions_[j]}) has {sizes[j]} outcomes in the data and "
                     f"{self.n_outcomes_[j]} states in the network: {join_names(self.outcomes_[j])}."
                 )
         labels = np.unique(check_labels(y, X.shape[0]))
@@ -565,10 +565,10 @@ class DiscreteNetwork(ObservationModel):
         if isinstance(tree, ValueError):
             self._one_by_one(evidence, wanted, likelihoods, beliefs)
             return likelihoods, beliefs
-        told = {nodes[k]: evidence[:, k] for k in np.flatnonzero((evidence >= 0).any(axis=0)).tolist()}
-        for rows in tree.parts(told, n):
+        columns = {nodes[k]: evidence[:, k] for k in np.flatnonzero((evidence >= 0).any(axis=0)).tolist()}
+        for rows in tree.parts(columns, n):
             some = evidence[rows]
-            known = {j: codes[rows] for j, codes in told.items() if (codes[rows] >= 0).any()}
+            known = {j: codes[rows] for j, codes in columns.items() if (codes[rows] >= 0).any()}
             marginals, total = tree.marginals([nodes[k] for k in wanted], known, len(some))
             self._normalise(wanted, marginals, total, likelihoods[rows], beliefs[rows])
         return likelihoods, beliefs

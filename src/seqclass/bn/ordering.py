@@ -237,7 +237,7 @@ def _search(X: Codes, codes: IntArray, n_classes: int, sizes: IntArray, prices: 
         chosen.append(best)
         gains[best] = -np.inf
         seen: Any = by_column[:, [best]]
-        given = (seen.toarray() if sparse.issparse(seen) else seen).ravel().astype(np.intp)
+        rows = (seen.toarray() if sparse.issparse(seen) else seen).ravel().astype(np.intp)
         # a candidate that says nothing new will not say more later
         alive = np.flatnonzero(gains > negligible)
         if len(alive) == 0:
@@ -245,7 +245,7 @@ def _search(X: Codes, codes: IntArray, n_classes: int, sizes: IntArray, prices: 
         part = X if len(alive) > 0.8 * len(gains) else X[:, alive]
         at = np.arange(len(gains)) if part is X else alive
         strata = int(sizes[best]) + 1
-        news = _information(part, codes, given % strata, n_classes, strata, sizes[at])
+        news = _information(part, codes, rows % strata, n_classes, strata, sizes[at])
         gains[at] = np.minimum(gains[at], news)
     return np.array(chosen, dtype=np.intp)
 

@@ -144,12 +144,12 @@ def _settings(
         if content.get(key) is not None:
             complete = key == "feature_costs" and rest is None
             values = _by_feature(content[key], key, names, path, others, complete=complete)
-            given = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
+            numbers = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
             # what is not said costs the rest, and what has no discount its full price
             usual = (
                 np.nan if rest is None else rest if key == "feature_costs" else settings.get("feature_costs", np.nan)
             )
-            settings[key] = np.where(np.isnan(given), usual, given)
+            settings[key] = np.where(np.isnan(numbers), usual, numbers)
     for key in ("groups", "bundles"):
         if content.get(key) is not None:
             labels = _by_feature(content[key], key, names, path, others, complete=False)
@@ -158,8 +158,8 @@ def _settings(
             settings[key] = tuple(labels)
     if content.get("delays") is not None:
         values = _by_feature(content["delays"], "delays", names, path, others, complete=False)
-        given = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
-        settings["delays"] = np.where(np.isnan(given), 0.0, given)
+        numbers = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
+        settings["delays"] = np.where(np.isnan(numbers), 0.0, numbers)
     if content.get("prices_after") is not None:
         settings["prices_after"] = content["prices_after"]
     for key in _VISITS:

@@ -254,11 +254,11 @@ def _parse_decimals(column: Any, form: CsvForm) -> Any:
     texts = {text for text in column.tolist() if isinstance(text, str)}
     whole = all(_GROUPED.fullmatch(text) for text in texts if np.isfinite(number(text)) and "." in text)
     # else points are decimals somewhere
-    told = {text: form.with_decimal_point(text) if whole or "," in text else text for text in texts}
-    n_numbers = sum(np.isfinite(number(text)) for text in told.values())
+    decimals = {text: form.with_decimal_point(text) if whole or "," in text else text for text in texts}
+    n_numbers = sum(np.isfinite(number(text)) for text in decimals.values())
     if 2 * n_numbers <= len(texts):
         return column
-    column = column.map(lambda cell: told.get(cell, cell))
+    column = column.map(lambda cell: decimals.get(cell, cell))
     return pd.to_numeric(column) if n_numbers == len(texts) else column
 
 

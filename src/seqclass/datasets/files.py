@@ -96,20 +96,20 @@ def load_openml(
     if target is not None:
         which["target_column"] = target
     home = None if data_home is None else str(data_home)
-    shown = f"OpenML's {name!r}" if number is None else f"OpenML's number {number}"
+    source = f"OpenML's {name!r}" if number is None else f"OpenML's number {number}"
     try:
         bunch = _fetch(which | {"data_home": home})
     except HTTPError as error:  # OpenML answers, and refuses
         raise ValueError(
-            f"{shown} cannot be had: {sentence(error)} Check its name and version at www.openml.org."
+            f"{source} cannot be had: {sentence(error)} Check its name and version at www.openml.org."
         ) from error
     except OSError as error:
         raise ConnectionError(
-            f"{shown} is not on this disk, and OpenML cannot be reached ({sentence(error).rstrip('.')}). "
+            f"{source} is not on this disk, and OpenML cannot be reached ({sentence(error).rstrip('.')}). "
             "Connect once and load it again, which keeps it; or copy the folder 'openml' of a machine that has it into "
             f"{home or 'the folder that SCIKIT_LEARN_DATA names'}; or save the table as a file and use load_file."
         ) from error
-    return _from_bunch(bunch, shown, str(name))
+    return _from_bunch(bunch, source, str(name))
 
 
 def _fetch(settings: dict[str, Any]) -> Any:

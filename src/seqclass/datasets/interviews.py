@@ -222,21 +222,21 @@ def _record(where: str, part: str, record: Any) -> _Record:
     if not isinstance(record, Mapping):
         raise ValueError(f"{where} must be an object with disease_tag and goal, got {short_repr(record)}.")
     inner = record.get("goal", {})
-    told = {**record, **(inner if isinstance(inner, Mapping) else {})}
+    fields = {**record, **(inner if isinstance(inner, Mapping) else {})}
     parts = []
     for names in _KEYS:
-        present = [key for key in names if key in told]
+        present = [key for key in names if key in fields]
         if not present:
             raise ValueError(f"{where} has no {names[0]}.")
-        parts.append(told[present[0]])
+        parts.append(fields[present[0]])
     disease, *slots = parts
     if isinstance(disease, bool) or not isinstance(disease, (str, int)):
         raise ValueError(f"{where}: {_KEYS[0][0]} must be the name of a disease, got {short_repr(disease)}.")
     for names, values in zip(_KEYS[1:], slots):
         if not isinstance(values, Mapping):
             raise ValueError(f"{where}: {names[0]} must hold values by symptom, got {short_repr(values)}.")
-    said, asked = ({str(s): _value(where, str(s), v) for s, v in values.items()} for values in slots)
-    return _check_record(where, _Record(part, str(disease), said, asked))
+    volunteered, asked = ({str(s): _value(where, str(s), v) for s, v in values.items()} for values in slots)
+    return _check_record(where, _Record(part, str(disease), volunteered, asked))
 
 
 def _check_record(where: str, record: _Record) -> _Record:
@@ -294,11 +294,11 @@ def _of_arrays(path: Path) -> list[_Record]:
     if lacking := [key for key in wanted if key not in arrays]:
         raise ValueError(f"{path} has no array {short_repr(lacking[0])}; it needs {join_names(wanted)}.")
     classes, names = (_names(path, name, arrays[name]) for name in wanted[3:])
-    said, asked, labels = (_check_whole(path, name, arrays[name]) for name in wanted[:3])
+    volunteered, asked, labels = (_check_whole(path, name, arrays[name]) for name in wanted[:3])
     shape = (labels.size, len(names))
-    if labels.ndim != 1 or said.shape != shape or asked.shape != shape:
+    if labels.ndim != 1 or volunteered.shape != shape or asked.shape != shape:
         raise ValueError(f"{path}: volunteered and answers must have a row a case and a column a symptom, {shape}.")
-    if min(said.min(initial=0), asked.min(initial=0)) < -1 or max(said.max(initial=0), asked.max(initial=0)) > 2:
+    if not all(-1 <= codes.min(initial=0) <= codes.max(initial=0) <= 2 for codes in (volunteered, asked)):
         raise ValueError(f"{path}: codes must be -1 (not mentioned), 0 (no), 1 (yes) or 2 (not sure).")
     if labels.size and not 0 <= labels.min() <= labels.max() < len(classes):
         raise ValueError(f"{path}: y must hold 0 to {len(classes) - 1}, the positions in class_names.")
@@ -310,7 +310,7 @@ def _of_arrays(path: Path) -> list[_Record]:
     part[rows] = "test"
     return [
         _check_record(f"{path}: record {n}", _Record(own, classes[label], *map(_slots(names), pair)))
-        for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels.tolist(), said, asked), 1)
+        for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels.tolist(), volunteered, asked), 1)
     ]
 
 
@@ -336,22 +336,22 @@ def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
     import pandas as pd
 
     classes = sorted({record.disease for record in records})
-    said = sorted({symptom for record in records for symptom in record.volunteered})
+    symptoms = sorted({symptom for record in records for symptom in record.volunteered})
     asked = sorted({symptom for record in records for symptom in record.answers})
     if clash := [symptom for symptom in asked if symptom.endswith(_SAID)]:
         raise ValueError(f"{source}: rename the symptom {short_repr(clash[0])}, which looks like a volunteered one.")
-    volunteered = _codes(said, (record.volunteered for record in records), len(records))
+    volunteered = _codes(symptoms, (record.volunteered for record in records), len(records))
     answers = _codes(asked, (record.answers for record in records), len(records))
     mentioned = (answers == 0) | (answers == 1)
-    told: IntArray = np.full(answers.shape, ANSWERS.index("not sure"), dtype=np.int8)
-    told[answers >= 0] = answers[answers >= 0]
-    place = {symptom: j for j, symptom in enumerate(said)}
+    codes: IntArray = np.full(answers.shape, ANSWERS.index("not sure"), dtype=np.int8)
+    codes[answers >= 0] = answers[answers >= 0]
+    place = {symptom: j for j, symptom in enumerate(symptoms)}
     for j, symptom in enumerate(asked):
         if symptom in place:
-            told[volunteered[:, place[symptom]] >= 0, j] = -1
+            codes[volunteered[:, place[symptom]] >= 0, j] = -1
     of: Any = pd.Categorical.from_codes
-    columns = {s + _SAID: of(volunteered[:, j] + 1, categories=[SILENT, *ANSWERS]) for j, s in enumerate(said)}
-    columns |= {s: of(told[:, j], categories=list(ANSWERS)) for j, s in enumerate(asked)}
+    columns = {s + _SAID: of(volunteered[:, j] + 1, categories=[SILENT, *ANSWERS]) for j, s in enumerate(symptoms)}
+    columns |= {s: of(codes[:, j], categories=list(ANSWERS)) for j, s in enumerate(asked)}
     parts = np.array([record.part for record in records])
     test, held = np.flatnonzero(parts == "test"), np.flatnonzero(np.isin(parts, ("valid", "dev")))
     rest = np.setdiff1d(np.arange(len(records)), np.append(test, held))
@@ -367,7 +367,7 @@ def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
         test_index=test if test.size else None,
         description="Symptoms that patients volunteered, and what they answer when asked.",
         source=source,
-        known={s + _SAID: s if s in have else None for s in said},
+        known={s + _SAID: s if s in have else None for s in symptoms},
         mentioned=np.column_stack([np.zeros(volunteered.shape, dtype=bool), mentioned]),
     )
 

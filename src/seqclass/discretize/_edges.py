@@ -231,10 +231,10 @@ class _Cuts:
             start, cut, stop = (self.below.take(place, axis=1) for place in (self.start[at], at + 1, self.stop[at]))
             parts = (stop - start, cut - start, stop - cut)
             (n, k, whole), (n1, k1, lower), (n2, k2, upper) = map(self._describe, parts)
-            told = self.log_before[n] + self.of_classes[k]
-            told += k1 * lower / n1 + k2 * upper / np.maximum(n2, 1) - k * whole / n
+            log_weight = self.log_before[n] + self.of_classes[k]
+            log_weight += k1 * lower / n1 + k2 * upper / np.maximum(n2, 1) - k * whole / n
             # rounded, so that of equal cuts it is the lowest
-            saved[at] = np.where(n2 > 0, np.round(whole - lower - upper - told, 9), -np.inf)
+            saved[at] = np.where(n2 > 0, np.round(whole - lower - upper - log_weight, 9), -np.inf)
 
     def _describe(self, counts: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Rows, classes shown, and the entropy of their labels times the rows."""

@@ -54,8 +54,8 @@ def leave_one_out_by_counts(counts: FloatArray) -> FloatArray:
     shown = counts > 0
     others = np.where(shown, counts - 1, 0.0)
     share = np.where(by_class > 0, by_class, 1.0) / np.maximum(total, 1)
-    told = np.log((others + share) / np.maximum(by_outcome, 1)) - np.log(share)
-    return np.asarray((counts * told).sum(axis=(1, 2)) / np.maximum(total[:, 0, 0], 1))
+    log_ratio = np.log((others + share) / np.maximum(by_outcome, 1)) - np.log(share)
+    return np.asarray((counts * log_ratio).sum(axis=(1, 2)) / np.maximum(total[:, 0, 0], 1))
 
 
 def name_of(estimator: Any, j: int) -> Any:

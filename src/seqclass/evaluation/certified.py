@@ -328,8 +328,8 @@ def certify_error(
         cases.check_fresh(one, allow_seen)
     sums = join_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
     values = np.concatenate([m.values for m in made])
-    told = (values, risk, cases.counts, sums, float(alpha), float(delta), levels)
-    rungs, chosen, reachable = choose_rung(*told, metric, clf.decisions_.tolist())
+    evidence = (values, risk, cases.counts, sums, float(alpha), float(delta), levels)
+    rungs, chosen, reachable = choose_rung(*evidence, metric, clf.decisions_.tolist())
     ends = np.cumsum([0] + [m.values.size for m in made])
     which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
     rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))

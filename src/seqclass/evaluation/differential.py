@@ -113,8 +113,8 @@ def certify_differential(
         limits = np.full(n_classes, _limit(own, alpha, delta))
     held = prediction_sets(posterior, limits)
     missed = float(1 - held[np.arange(n), cases.codes].mean())
-    told = Differential(float(alpha), float(delta), limits, n, missed, float(held.sum(axis=1).mean()), by_class)
-    return copy_fitted(clf, replace(agent, differential=told), keep_held_out=True)  # it asks what it asked
+    differential = Differential(float(alpha), float(delta), limits, n, missed, float(held.sum(axis=1).mean()), by_class)
+    return copy_fitted(clf, replace(agent, differential=differential), keep_held_out=True)  # it asks what it asked
 
 
 def _limit(own: FloatArray, alpha: float, delta: float) -> float:

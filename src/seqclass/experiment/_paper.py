@@ -62,8 +62,8 @@ def write_table(
     lower, upper = (
         summary[f"{metric}_{end}"].to_numpy(float) + (0 if interval else np.nan) for end in ("lower", "upper")
     )
-    shown = [f"{value:.{decimals}f}" for value in mean]
-    first = _best_of(summary, mean, shown, [*rows, *columns], higher) if best else np.zeros(len(mean), dtype=bool)
+    figures = [f"{value:.{decimals}f}" for value in mean]
+    first = _best_of(summary, mean, figures, [*rows, *columns], higher) if best else np.zeros(len(mean), dtype=bool)
     cells: dict[tuple[Any, Any], str] = {}
     for i, at in enumerate(zip(*places)):
         ends = lower[i], upper[i]

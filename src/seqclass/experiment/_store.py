@@ -138,12 +138,12 @@ def filter_table(table: Any, wanted: Mapping[str, Any]) -> Any:
         there = list(dict.fromkeys(everything[name]))
         for one in values:
             if one not in there:
-                shown = near(one, there, "it has") if isinstance(one, str) else f"it has {there}."
-                raise ValueError(f"the run has no {name} {one!r}: {shown}")
+                wish = near(one, there, "it has") if isinstance(one, str) else f"it has {there}."
+                raise ValueError(f"the run has no {name} {one!r}: {wish}")
         table = table[table[name].isin(values)]
     if not len(table):
-        shown = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
-        raise ValueError(f"the run has no cell{' of ' if shown else ' that is done'}{shown}.")
+        wish = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
+        raise ValueError(f"the run has no cell{' of ' if wish else ' that is done'}{wish}.")
     return table
 
 

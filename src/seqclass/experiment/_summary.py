@@ -35,7 +35,7 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
     ratio = sizes["n_test"] / sizes["n_train"] if "data" in by else 0.0 * sizes["n_test"]
     for metric in metrics:
         units = table[metric].groupby([group, unit]).mean().groupby(level=0)
-        mean, variance, n = (told.to_numpy() for told in (units.mean(), units.var(), units.count()))
+        mean, variance, n = (column.to_numpy() for column in (units.mean(), units.var(), units.count()))
         shared = ratio.where(table[metric].notna()).groupby(group).mean().to_numpy()
         error = np.sqrt((1 / np.maximum(n, 1) + shared) * variance)
         lower, upper = interval_ends(mean, error, n, confidence, bounds_of(metric))

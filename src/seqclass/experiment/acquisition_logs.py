@@ -257,12 +257,12 @@ def afabench_log(
 def _compact(log: Any) -> Any:
     """The log by episodes and steps."""
     row = log["idx"]
-    told = log.drop(columns=["idx", "prev_selections_performed"])
+    table = log.drop(columns=["idx", "prev_selections_performed"])
     for name in ("split_index", "generation_index"):
-        told.insert(told.columns.get_loc("forced_stop") + 1, name, row)
-    told.insert(0, "episode_id", row)
-    told.insert(1, "step", log["prev_selections_performed"].map(len))
-    return told
+        table.insert(table.columns.get_loc("forced_stop") + 1, name, row)
+    table.insert(0, "episode_id", row)
+    table.insert(1, "step", log["prev_selections_performed"].map(len))
+    return table
 
 
 def _limit(clf: BaseSequentialClassifier) -> float | None:

@@ -92,10 +92,10 @@ def _paired_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> d
     spread[spread <= (1e-12 * largest) ** 2] = 0.0  # equal but for rounding
     error = np.sqrt((1 / n + shared) * spread)
     lower, upper = interval_ends(mean, error, n, 0.95, (-np.inf, np.inf))
-    told = (n > 1) & ((spread > 0) | (mean == 0))  # one difference again and again says nothing of chance
-    lower, upper = np.where(told, lower, np.nan), np.where(told, upper, np.nan)
+    varies = (n > 1) & ((spread > 0) | (mean == 0))  # one difference again and again says nothing of chance
+    lower, upper = np.where(varies, lower, np.nan), np.where(varies, upper, np.nan)
     statistic = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
-    p_value = np.where(told, 2 * stats.t.sf(statistic, np.maximum(n - 1, 1)), np.nan)
+    p_value = np.where(varies, 2 * stats.t.sf(statistic, np.maximum(n - 1, 1)), np.nan)
     return {"difference": mean, "lower": lower, "upper": upper, "p_value": p_value, "n": n}
 
 
@@ -115,10 +115,10 @@ def _verdicts(table: Any, higher: bool) -> Any:
     """What each interval says of the first method."""
     above, below = ("better", "worse") if higher else ("worse", "better")
     lower, upper = table["lower"].to_numpy(dtype=float), table["upper"].to_numpy(dtype=float)
-    said = np.where(lower > 0, above, np.where(upper < 0, below, CHANCE))
+    verdicts = np.where(lower > 0, above, np.where(upper < 0, below, CHANCE))
     same = (lower == 0) & (upper == 0)
     without = np.where(table["n"] > 1, "folds alike", "one fold")
-    return np.where(np.isnan(lower), without, np.where(same, "the same", said))
+    return np.where(np.isnan(lower), without, np.where(same, "the same", verdicts))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,8 +187,8 @@ class Comparison(Readable):
 
     def __str__(self) -> str:
         # of one data set a win says nothing that the difference does not
-        told = len(self.scores) > 1 or self.differences is None
-        lines = [f"wins/ties/losses by {self.metric}", self.wins.to_frame().to_string()] if told else []
+        with_wins = len(self.scores) > 1 or self.differences is None
+        lines = [f"wins/ties/losses by {self.metric}", self.wins.to_frame().to_string()] if with_wins else []
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
         lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []

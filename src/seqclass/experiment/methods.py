@@ -37,8 +37,8 @@ def parse_method(text: str) -> Any:
     if text.strip().startswith(_SKLEARN):
         return _from_sklearn(text, calls)
     if len(calls) != 1 or calls[0][0] not in RECIPES:
-        shown = near(calls[0][0], [*RECIPES, _SKLEARN + "CLASS"], "there are")
-        raise ValueError(f"there is no method {text!r}: {shown}")
+        hint = near(calls[0][0], [*RECIPES, _SKLEARN + "CLASS"], "there are")
+        raise ValueError(f"there is no method {text!r}: {hint}")
     return _Recipe(*calls[0])
 
 
@@ -121,8 +121,8 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     parts, that are called like a cost or ``random_state`` are set.
     """
     if not hasattr(method, "get_params"):
-        given = costs["feature_costs"] if len(costs) == 1 else Costs(**costs)
-        return _call_recipe(method, {"feature_costs": given, "random_state": seed})
+        feature_costs = costs["feature_costs"] if len(costs) == 1 else Costs(**costs)
+        return _call_recipe(method, {"feature_costs": feature_costs, "random_state": seed})
     estimator = clone(method)
     wanted = dict(costs) | {"random_state": seed}
     parts = {"": estimator} | estimator.get_params(deep=True)

@@ -222,7 +222,7 @@ def read_judged(path: Path, cells: Any) -> Judged:
         priced = any("decision_costs" in name for name, _ in store.settings(cells.index[0])["costs"]["mapping"])
     classes, decisions = list(parts[0][1]["classes"]), max((about["decisions"] for _, about in parts), key=len)
     proba = [arrays.get("proba") for arrays, _ in parts]
-    told = LabelledDecisions(
+    labelled = LabelledDecisions(
         _concatenate(parts, "truth"),
         _concatenate(parts, "decision"),
         _concatenate(parts, "cost"),
@@ -231,7 +231,7 @@ def read_judged(path: Path, cells: Any) -> Judged:
     )
     there = [one for one in proba if one is not None]
     pooled = np.concatenate(there).astype(np.float64) if len(there) == len(proba) else None
-    return Judged(classes, _concatenate(parts, "row"), told, pooled, float(cells["n_train"].mean()))
+    return Judged(classes, _concatenate(parts, "row"), labelled, pooled, float(cells["n_train"].mean()))
 
 
 def _decision_costs(about: dict[str, Any], priced: bool, n_classes: int, n_decisions: int) -> FloatArray:
@@ -256,8 +256,8 @@ def case_scores(path: Path, cells: Any, metrics: Sequence[str]) -> dict[str, Flo
             return None
         if len(kept.rows) != int(one["n_test"].sum()):
             return None
-        order, told = np.argsort(kept.rows, kind="stable"), kept.told
-        scores = dict(zip(BY_CASE, (kept.costs, told.right, told.n_features, told.paid), strict=True))
+        order, decisions = np.argsort(kept.rows, kind="stable"), kept.told
+        scores = dict(zip(BY_CASE, (kept.costs, decisions.right, decisions.n_features, decisions.paid), strict=True))
         for metric in metrics:
             by_price[metric].append(np.asarray(scores[metric], dtype=np.float64)[order])
     if any(len({len(one) for one in parts}) > 1 for parts in by_price.values()):

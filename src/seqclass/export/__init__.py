@@ -240,8 +240,8 @@ def _promise(contract: CertifiedError | None) -> dict[str, Any] | None:
         return None
     rule, groups = contract.rule, len(contract.groups)
     target = None if contract.target is None else str(contract.target)
-    told = {"metric": contract.metric, "target": target, "at_most": contract.alpha, "confidence": 1 - contract.delta}
-    return told | {"seen": rule.risk, "n_rows": contract.n_rows, "n_groups": groups if groups > 1 else 0}
+    terms = {"metric": contract.metric, "target": target, "at_most": contract.alpha, "confidence": 1 - contract.delta}
+    return terms | {"seen": rule.risk, "n_rows": contract.n_rows, "n_groups": groups if groups > 1 else 0}
 
 
 #: What stands for something in words.
@@ -307,25 +307,25 @@ def _fill_in(text: str, **about: Any) -> str:
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
     decisions = _either(data, words)
-    told = [_fill_in(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
+    sentences = [_fill_in(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
     if data["kind"] == "graph":
-        told += [words["in_its_order"]]
-        told += [_fill_in(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []
+        sentences += [words["in_its_order"]]
+        sentences += [_fill_in(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []
     if data["unit"]:
-        told.append(_fill_in(words["unit"], unit=data["unit"]))
+        sentences.append(_fill_in(words["unit"], unit=data["unit"]))
     elif unit_text(data["decision_costs"]):
-        told.append(words["errors"])
-    return " ".join([*told, *promise_sentences(data, words), words["stays"]])
+        sentences.append(words["errors"])
+    return " ".join([*sentences, *promise_sentences(data, words), words["stays"]])
 
 
 def _origin(data: dict[str, Any], words: dict[str, str], costs: bool) -> str:
     """What a model was learnt from, when, with ``costs`` at which cost, and its digest."""
     origin = data["provenance"]
-    told = [origin.get("source"), _fill_in(words["n_rows"], n=rows) if (rows := origin.get("n_rows")) else ""]
+    parts = [origin.get("source"), _fill_in(words["n_rows"], n=rows) if (rows := origin.get("n_rows")) else ""]
     if costs and (cost := origin["held_out_cost"]) is not None:
         figure = money(cost, data["unit"]).replace(".", words["decimal"])
-        told.append(_fill_in(words["held_out"], cost=figure))
-    return ", ".join(filter(None, [*told, origin.get("date"), origin["model"]]))
+        parts.append(_fill_in(words["held_out"], cost=figure))
+    return ", ".join(filter(None, [*parts, origin.get("date"), origin["model"]]))
 
 
 def promise_sentences(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:
@@ -345,16 +345,16 @@ def promise_sentences(data: dict[str, Any], words: Mapping[str, str] | None = No
         text = f"{100 * value if share else value:.3g}".replace(".", words["decimal"])
         return _fill_in(words["percent"], p=text) if share else text
 
-    def sentence(text: str, told: dict[str, Any]) -> str:
-        share, target = told.get("metric") != "cost", str(told.get("target"))
-        figures = {"most": figure(told["at_most"], share), "seen": figure(told["seen"], share)}
-        sure, rows = figure(told["confidence"], True), told["n_rows"]
+    def sentence(text: str, terms: dict[str, Any]) -> str:
+        share, target = terms.get("metric") != "cost", str(terms.get("target"))
+        figures = {"most": figure(terms["at_most"], share), "seen": figure(terms["seen"], share)}
+        sure, rows = figure(terms["confidence"], True), terms["n_rows"]
         return _fill_in(text, rows=rows, sure=sure, target=texts.get(target, target), **figures)
 
     texts = dict(zip(map(str, data["classes"]), data["class_texts"]))
-    said = [sentence(*one) for one in promises]
-    said += [_fill_in(words["promised_groups"], n=promise["n_groups"])] if promise and promise["n_groups"] else []
-    return [*said, words["promise_holds"]] if promises else []
+    sentences = [sentence(*one) for one in promises]
+    sentences += [_fill_in(words["promised_groups"], n=promise["n_groups"])] if promise and promise["n_groups"] else []
+    return [*sentences, words["promise_holds"]] if promises else []
 
 
 def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:

@@ -54,11 +54,11 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     unit = f"#define SEQ_UNIT {_quote(data['unit'])} /* of prices and costs */\n"
     text = _comment(visible(data["provenance"]["text"]))
     origin = f"\n   Learnt {text}; its digest is {data['provenance']['model']}." if text else ""
-    told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
+    promise_lines = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
     lists = bool(more.get("LISTED"))
     order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
     head = str(resource("head.c", __package__)).format(
-        by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(told)
+        by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(promise_lines)
     )
     return "".join([head, defined, unit, struct, *functions, "\n", _reading_tables(data), tables, "\n", *code])
 
@@ -121,54 +121,54 @@ class _Parts:
         self.recursion = False
         self.policy(data["program"]["policy"])
 
-    def policy(self, told: dict[str, Any]) -> int:
-        kind, at = told["type"], len(self.policies)
+    def policy(self, data: dict[str, Any]) -> int:
+        kind, at = data["type"], len(self.policies)
         self.policies.append(("", 0, 0, 0, 0.0))
         first, second, number = -1, -1, 0.0
         if kind == "rule":
-            first = self.of_values(told["values"])
+            first = self.of_values(data["values"])
         elif kind in ("first", "likely"):
-            first = -1 if told["rule"] is None else self.rule(told["rule"])
-            number = told.get("threshold", 0.0)
+            first = -1 if data["rule"] is None else self.rule(data["rule"])
+            number = data.get("threshold", 0.0)
         elif kind == "sure":
-            first, number = self.policy(told["policy"]), told["cost"]
+            first, number = self.policy(data["policy"]), data["cost"]
         elif kind == "lookahead":
-            first, second = told["depth"], _max_candidates(told)
+            first, second = data["depth"], _max_candidates(data)
         elif kind == "recursion":
             self.recursion = True
             first, second = 2, 5
         elif kind == "plan":
-            first = self.policy(told["otherwise"])
+            first = self.policy(data["otherwise"])
         if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions", "panels"):
-            self.own[kind] = told
-        self.policies[at] = (_called(kind), told["n_stages"], first, second, number)
+            self.own[kind] = data
+        self.policies[at] = (_called(kind), data["n_stages"], first, second, number)
         return at
 
-    def of_values(self, told: dict[str, Any]) -> int:
+    def of_values(self, data: dict[str, Any]) -> int:
         rows = []
-        for weights in told["weights"]:
+        for weights in data["weights"]:
             rows.append(-1 if weights is None else len(self.weights))
             self.weights += [] if weights is None else [weights]
-        values = (self.rule(told["rule"]), told["n_stages"], rows)
+        values = (self.rule(data["rule"]), data["n_stages"], rows)
         self.values.append(values)
         return len(self.values) - 1
 
-    def rule(self, told: dict[str, Any]) -> int:
-        kind, first, second = told["type"], -1, -1
+    def rule(self, data: dict[str, Any]) -> int:
+        kind, first, second = data["type"], -1, -1
         if kind == "lookahead":
-            first, second = told["depth"], _max_candidates(told)
+            first, second = data["depth"], _max_candidates(data)
         elif kind == "order":
-            first, second = len(self.order), len(told["order"])
-            self.order += told["order"]
+            first, second = len(self.order), len(data["order"])
+            self.order += data["order"]
         elif kind == "improved":
-            first, second = self.of_values(told["values"]), told["n_candidates"]
-        self.rules.append((_called(kind), int(told["per_price"]), first, second))
+            first, second = self.of_values(data["values"]), data["n_candidates"]
+        self.rules.append((_called(kind), int(data["per_price"]), first, second))
         return len(self.rules) - 1
 
 
-def _max_candidates(told: dict[str, Any]) -> int:
+def _max_candidates(data: dict[str, Any]) -> int:
     """Questions that are looked at further; -1 for all."""
-    return -1 if told["n_candidates"] is None else int(told["n_candidates"])
+    return -1 if data["n_candidates"] is None else int(data["n_candidates"])
 
 
 def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
@@ -397,10 +397,10 @@ def _policy_tables(parts: _Parts, more: dict[str, Any], n_classes: int, asked: i
 def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
     """Contexts of values in a fixed order, and what earlier answers correct of them."""
     moves = values.get("moves") or []
-    told = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
+    corrections = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
     rows: list[list[float]] = []
     first, starts = [], []
-    for one in told:
+    for one in corrections:
         first.append(len(rows) if one["all"] else -1)
         rows += [one["all"]] if one["all"] else []
         for table in one["tables"]:
@@ -412,8 +412,8 @@ def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int
         _table("int", "move_start", _starts([_flat(stage) for stage in moves])),
         _table("int", "moves", _flat(_flat(stage) for stage in moves)),
         _table("int", "correction", first or [-1] * len(values["stages"])),
-        _table("int", "told_start", _starts([one["questions"] for one in told]) if told else [0]),
-        _table("int", "told", _flat(one["questions"] for one in told)),
+        _table("int", "told_start", _starts([one["questions"] for one in corrections]) if corrections else [0]),
+        _table("int", "told", _flat(one["questions"] for one in corrections)),
         _table("int", "told_row", starts),
         _table("double", "corrections", _flat(rows), n_classes + 2),
     ]
@@ -423,8 +423,8 @@ def _columns(name: str, rows: Sequence[tuple[Any, ...]], **columns: str) -> list
     """A table for each column; a type is named as the source defines it."""
     prefix, tables = f"SEQ_{name.upper()}_", []
     for (column, kind), cells in zip(columns.items(), zip(*rows)):
-        told = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
-        tables.append(_table(kind, f"{name}_{column}", told))
+        entries = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
+        tables.append(_table(kind, f"{name}_{column}", entries))
     return tables
 
 
@@ -462,22 +462,22 @@ def _starts(lists: Sequence[Sequence[Any]]) -> list[int]:
 
 def _table(kind: str, name: str, numbers: Sequence[Any], width: int = 0) -> str:
     """A constant array; C has none that are empty. With a width, one of rows."""
-    told = ["NAN" if number is None else repr(number) for number in numbers] or ["0"] * max(width, 1)
+    entries = ["NAN" if number is None else repr(number) for number in numbers] or ["0"] * max(width, 1)
     if width:
-        told = [f"{{{_lines(told[i : i + width])}}}" for i in range(0, len(told), width)]
-    size = f"[{len(told)}]" + (f"[{width}]" if width else "")
-    inside = ",\n    ".join(told) if width else _lines(told)
+        entries = [f"{{{_lines(entries[i : i + width])}}}" for i in range(0, len(entries), width)]
+    size = f"[{len(entries)}]" + (f"[{width}]" if width else "")
+    inside = ",\n    ".join(entries) if width else _lines(entries)
     return f"static const {kind} seq_{name}{size} = {{\n    {inside}\n}};\n"
 
 
-def _lines(told: list[str]) -> str:
+def _lines(entries: list[str]) -> str:
     """Ten numbers a line."""
-    return ",\n    ".join(", ".join(told[i : i + 10]) for i in range(0, len(told), 10))
+    return ",\n    ".join(", ".join(entries[i : i + 10]) for i in range(0, len(entries), 10))
 
 
 def _texts(name: str, texts: Sequence[str | None]) -> str:
-    told = [f"    {'0' if text is None else _quote(text)}" for text in texts] or ["    0"]
-    return f"static const char *const seq_{name}[{len(told)}] = {{\n" + ",\n".join(told) + "\n};\n"
+    entries = [f"    {'0' if text is None else _quote(text)}" for text in texts] or ["    0"]
+    return f"static const char *const seq_{name}[{len(entries)}] = {{\n" + ",\n".join(entries) + "\n};\n"
 
 
 def _quote(text: str) -> str:

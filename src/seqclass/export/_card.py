@@ -131,21 +131,21 @@ def _held_out(held_out: HeldOut | None, unit: str) -> list[str]:
         for one in (held_out, held_out.deciding_at_once, held_out.linear)
         if one is not None
     ]
-    told = f"On {held_out.n_rows:,} rows that the fit had not seen, {held_out.n_folds} folds:"
-    return [told, _table(["held out", "cost", "95% interval", "error", "features"], rows)]
+    heading = f"On {held_out.n_rows:,} rows that the fit had not seen, {held_out.n_folds} folds:"
+    return [heading, _table(["held out", "cost", "95% interval", "error", "features"], rows)]
 
 
 def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: str) -> str:
     calibration = agent_of(clf).calibration
-    told = "Its answers are trusted as the model has them."
+    text = "Its answers are trusted as the model has them."
     if calibration is not None:
-        told = f"{_plain(repr(calibration)[1:-1])}."
+        text = f"{_plain(repr(calibration)[1:-1])}."
     if held_out is None:
-        return told
+        return text
     lower, upper = held_out.cost_interval
     words = "which is within the interval"
     if held_out.expected_cost < lower:
         words = "which is below that interval: it is too sure of itself"
     elif held_out.expected_cost > upper:
         words = "which is above that interval: it is less sure of itself than it might be"
-    return f"{told} It expects a cost of {money(held_out.expected_cost, unit)}, {words}."
+    return f"{text} It expects a cost of {money(held_out.expected_cost, unit)}, {words}."

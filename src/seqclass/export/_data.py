@@ -115,9 +115,9 @@ class _Maker:
             belief.stopping_cost.tolist(),
             belief.probabilities.tolist(),
         )
-        told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
+        nodes: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():
-            told[row]["cut"] = True
+            nodes[row]["cut"] = True
         on = np.flatnonzero(asked != DECIDE)
         for part in chunks(len(on), 32.0 * belief.problem.n_questions * float(self.n_outcomes.max(initial=1))):
             view = belief[on[part]]
@@ -126,8 +126,8 @@ class _Maker:
             if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
                 once = np.where(asked[on[part], None] == np.arange(once.shape[1]), once, -np.inf)
             for place, row in enumerate(on[part].tolist()):
-                told[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])
-        self.nodes += told
+                nodes[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])
+        self.nodes += nodes
 
     def _question(self, asked: int, savings: list[float], prices: FloatArray, once: FloatArray) -> dict[str, Any]:
         """What a node asks, and the other questions that promise most."""
@@ -212,11 +212,11 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
 
 def _sets(agent: Agent) -> dict[str, Any] | None:
     """Which classes are said to be possible once all was asked, and what is promised of that."""
-    told = agent.differential
-    if told is None:
+    differential = agent.differential
+    if differential is None:
         return None
-    sets = {"limits": told.limits.tolist(), "at_most": told.alpha, "confidence": 1 - told.delta}
-    return sets | {"by_class": told.by_class, "seen": told.missed, "n_rows": told.n_rows}
+    sets = {"limits": differential.limits.tolist(), "at_most": differential.alpha, "confidence": 1 - differential.delta}
+    return sets | {"by_class": differential.by_class, "seen": differential.missed, "n_rows": differential.n_rows}
 
 
 def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:
@@ -224,8 +224,8 @@ def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:
     visits = problem.visits
     if visits is None:
         return None
-    told = {"cost": float(visits.cost), "delays": visits.delays.tolist(), "delay_cost": float(visits.delay_cost)}
-    return told | {"max_panel": visits.max_panel}
+    terms = {"cost": float(visits.cost), "delays": visits.delays.tolist(), "delay_cost": float(visits.delay_cost)}
+    return terms | {"max_panel": visits.max_panel}
 
 
 def _questions(
@@ -242,28 +242,28 @@ def _questions(
         group = -1 if problem.groups is None else int(problem.groups[question])
         price, full = float(plain.prices[question]), float(plain.full_prices[question])
         # of a group, or the most of prices that depend on answers
-        told: dict[str, Any] = {"group": None if group < 0 else group, "full_price": max(price, full)}
+        terms: dict[str, Any] = {"group": None if group < 0 else group, "full_price": max(price, full)}
         if late := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
-            told["put_off"] = late
+            terms["put_off"] = late
         if np.isin(problem.structure.members(question), agent.known).any():
-            told["known"] = True  # told at the start or not at all
+            terms["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))
         name = asked.name(question)
-        shown: dict[str, Any] = {"features": list(numbers), "price": price}
+        asks: dict[str, Any] = {"features": list(numbers), "price": price}
         if own := marks_of(agent).get(name):
             start = mark_prefix(name)
-            shown["marks"] = [words.answers(name)[mark] for mark in own if start + mark in {f.name for f in shows}]
-        questions.append({"name": name} | _question_words(words, name) | shown | told)
+            asks["marks"] = [words.answers(name)[mark] for mark in own if start + mark in {f.name for f in shows}]
+        questions.append({"name": name} | _question_words(words, name) | asks | terms)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, outcome_labels(agent, feature.column)))
             answers = [words.answers(feature.name).get(label, label) for label in labels]
-            said: dict[str, Any] = {"name": feature.name, **_question_words(words, feature.name)}
-            said |= {"unit": words.text_of(feature.name, "unit")}
-            said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
+            entry: dict[str, Any] = {"name": feature.name, **_question_words(words, feature.name)}
+            entry |= {"unit": words.text_of(feature.name, "unit")}
+            entry |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
             choices = list(map(list, answer_choices(agent, feature.column, words).items())) or None
             gone = int(agent.coder.missing_code[feature.column])
             apart = {} if gone < 0 else {"missing": gone}
-            features.append(said | _reading_rule(agent, feature.column) | {"choices": choices} | apart)
+            features.append(entry | _reading_rule(agent, feature.column) | {"choices": choices} | apart)
     return features, questions
 
 

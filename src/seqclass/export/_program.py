@@ -265,8 +265,8 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
     reading = (
         {"resolution": grid.resolution} if isinstance(grid, SimplexGrid) else {"points": grid.points[:, 1].tolist()}
     )
-    told = {"once": bounds.once, **reading, "values": short(bounds.values)}
-    return {"type": "bounds", "n_stages": policy.n_stages, **told}
+    data = {"once": bounds.once, **reading, "values": short(bounds.values)}
+    return {"type": "bounds", "n_stages": policy.n_stages, **data}
 
 
 @to_program.register
@@ -276,8 +276,8 @@ def _(policy: PlannedPolicy) -> dict[str, Any]:
     size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
     if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
         return otherwise
-    told = {"plan": _plan(policy), "otherwise": otherwise}
-    return {"type": "plan", "n_stages": policy.n_stages, **told}
+    data = {"plan": _plan(policy), "otherwise": otherwise}
+    return {"type": "plan", "n_stages": policy.n_stages, **data}
 
 
 def _plan(policy: PlannedPolicy) -> list[list[Any]]:
@@ -302,17 +302,17 @@ def _decode_key(problem: AcquisitionProblem, key: bytes) -> list[int]:
     seen = problem.initial_belief().observed
     assert seen is not None  # of a problem in any order
     kind, n = seen.dtype, problem.n_questions
-    told = np.frombuffer(key.ljust(kind.itemsize * n, b"\0")[: kind.itemsize * n], dtype=kind)
-    at = np.flatnonzero(told != OPEN)
-    return [int(number) for number in np.column_stack([at, told[at]]).ravel()]
+    observed = np.frombuffer(key.ljust(kind.itemsize * n, b"\0")[: kind.itemsize * n], dtype=kind)
+    at = np.flatnonzero(observed != OPEN)
+    return [int(number) for number in np.column_stack([at, observed[at]]).ravel()]
 
 
 @to_program.register
 def _(policy: PanelPolicy) -> dict[str, Any]:
     least, most = (min(size, policy.problem.n_questions) for size in policy.sizes)
-    told = {"type": "panels", "n_stages": policy.n_stages, "least": least, "most": most}
+    data = {"type": "panels", "n_stages": policy.n_stages, "least": least, "most": most}
     weights = None if policy.values.weights is None else policy.values.weights.tolist()
-    return told | {"n_branches": policy.n_branches, "once": policy.once, "weights": weights, "plan": _panels(policy)}
+    return data | {"n_branches": policy.n_branches, "once": policy.once, "weights": weights, "plan": _panels(policy)}
 
 
 def _panels(policy: PanelPolicy) -> list[list[Any]]:
@@ -361,10 +361,10 @@ def _moves(values: ValueFunction, tables: Tables | None) -> dict[str, Any]:
 @to_program.register
 def _(values: ProjectedValues) -> dict[str, Any]:
     _exactly(values, ProjectedValues)
-    told = to_program(values.values)
-    if told["type"] not in ("grid", "functions"):
+    data = to_program(values.values)
+    if data["type"] not in ("grid", "functions"):
         raise NotExportable(f"there is no program of {type(values.values).__name__} of a simpler process")
-    return told | (_moves(values, values.tables) if told["type"] == "grid" else {})
+    return data | (_moves(values, values.tables) if data["type"] == "grid" else {})
 
 
 @to_program.register
@@ -404,11 +404,11 @@ def _(values: GridValues) -> dict[str, Any]:
 def _(values: AlphaVectors) -> dict[str, Any]:
     _exactly(values, AlphaVectors)
     tables = values.problem.structure.tables
-    told = _moves(values, tables)
+    data = _moves(values, tables)
     assert tables is not None  # or there are no moves
     contexts = [range(tables.n_contexts(stage)) for stage in range(values.n_stages)]
     stages = [[short(one.vectors_in(c)) for c in some] for one, some in zip(values.sets, contexts)]
-    return told | {"type": "vectors", "stages": stages}
+    return data | {"type": "vectors", "stages": stages}
 
 
 @to_program.register

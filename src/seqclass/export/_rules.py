@@ -58,7 +58,7 @@ def _answer_rules(rules: AnswerRules | None, whole: AcquisitionProblem, n_questi
         return []
     shows = [whole.structure.members(question) for question in range(n_questions)]
     place = {int(own[0]): question for question, own in enumerate(shows) if len(own) == 1}
-    found = []
+    data = []
     for target, gate, accepts, implied in zip(rules.target, rules.gate, rules.accepts, rules.implied.tolist()):
         question, after = (place.get(int(rules.features[one])) for one in (target, gate))
         if question is None:  # which is never asked here
@@ -66,6 +66,6 @@ def _answer_rules(rules: AnswerRules | None, whole: AcquisitionProblem, n_questi
         if after is None:
             raise NotExportable("skip logic looks at an answer that is one of a bundle")
         effect = {Effect.OPENS: "opens", Effect.CLOSES: "closes"}.get(implied, "implies")
-        told = {"question": question, "after": after, "answers": np.flatnonzero(accepts).tolist(), "effect": effect}
-        found.append(told | ({"implied": implied} if effect == "implies" else {"any": bool(rules.any_of[target])}))
-    return found
+        rule = {"question": question, "after": after, "answers": np.flatnonzero(accepts).tolist(), "effect": effect}
+        data.append(rule | ({"implied": implied} if effect == "implies" else {"any": bool(rules.any_of[target])}))
+    return data

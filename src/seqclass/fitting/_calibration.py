@@ -83,8 +83,8 @@ class Walk:
             together = split_by_question(self.info, np.arange(len(rows)), question)
             answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior) for at, belief in together]
             self.asked.append(answers)
-            told = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
-            self.info = join_beliefs(told)[np.argsort(np.concatenate([at for at, _ in together]))]
+            beliefs = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
+            self.info = join_beliefs(beliefs)[np.argsort(np.concatenate([at for at, _ in together]))]
             if len(self.asked) == length:
                 break
             question = self._next_questions()

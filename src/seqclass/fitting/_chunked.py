@@ -447,8 +447,8 @@ def _needs_ranks(discretizer: Any) -> bool:
 
 def _sets_values_apart(discretizer: Any) -> bool:
     """Whether a frequent value that is not zero gets a bin of its own, from counts of all rows."""
-    given = Discretizer() if discretizer is None else discretizer
-    return type(given) is Discretizer and given.zero_bin == "auto" and given.strategy != "mdlp"
+    kind = Discretizer() if discretizer is None else discretizer
+    return type(kind) is Discretizer and kind.zero_bin == "auto" and kind.strategy != "mdlp"
 
 
 def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSums:

@@ -105,8 +105,8 @@ def found_on(
     started = perf_counter()
     with report_progress(step):
         parts = [CalibrationFold.from_fold(fit.agent, X, y, fold, n, weight) for n, fit in enumerate(fits)]
-        found = exponents_of([*(parts[:n] + parts[n + 1 :] for n in range(len(parts))), parts], 1)
-    return found, perf_counter() - started
+        calibrations = exponents_of([*(parts[:n] + parts[n + 1 :] for n in range(len(parts))), parts], 1)
+    return calibrations, perf_counter() - started
 
 
 def at_budgets(
@@ -192,8 +192,8 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     if fit.agent.known.size or fit.agent.problem.rules is not None:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
     held = complete_held_out(held, fit.agent, (at_once, line), remedies(fit))
-    if (told := held.against_deciding()) and fit.settings.target_cost is None:
-        warnings.warn(told, HeldOutWarning, stacklevel=4)
+    if (warning := held.against_deciding()) and fit.settings.target_cost is None:
+        warnings.warn(warning, HeldOutWarning, stacklevel=4)
     return held
 
 

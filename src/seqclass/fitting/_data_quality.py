@@ -55,8 +55,8 @@ def warn_of_doubts(
         *_texts_alike(categories, classes, y, names),
         *_single(classes, sizes, y),
     )
-    for told in told_of:
-        warnings.warn(told, UserWarning, stacklevel=3)
+    for warning in told_of:
+        warnings.warn(warning, UserWarning, stacklevel=3)
     if names is not None and (numbering := _row_number_columns(coder, X if sample is None else sample, sizes.sum())):
         called = join_names(names[j] for j in numbering)
         does = "numbers the rows" if len(numbering) == 1 else "number the rows"
@@ -124,16 +124,16 @@ def _texts_alike(
         if pairs:
             more = f", and {len(pairs) - 1} more of that kind" if pairs[1:] else ""
             seen = len({unicodedata.normalize("NFC", text) for text in pairs[0]}) == len(pairs[0])
-            told = join_names(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
-            yield f"{where} holds {told} as {what} of their own{more}: write alike what is the same."
+            alike = join_names(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
+            yield f"{where} holds {alike} as {what} of their own{more}: write alike what is the same."
 
 
 def _single(classes: npt.NDArray[Any], sizes: IntArray, y: str) -> Iterator[str]:
     alone = classes[sizes == 1].tolist()
     if alone and sizes.sum() >= TUNING.min_rows:
         which = f"class {short_repr(alone[0])} has" if len(alone) == 1 else f"classes {join_names(alone)} have"
-        told = "too few to learn from or check: add rows, leave it out or join it to another."
-        yield f"{y}: {which} a single row, {told}"
+        advice = "too few to learn from or check: add rows, leave it out or join it to another."
+        yield f"{y}: {which} a single row, {advice}"
 
 
 def _row_number_columns(coder: OutcomeCoder, X: Any, n_rows: int) -> list[int]:

@@ -102,7 +102,7 @@ def fit_rows(
     settings.check()
     name = named if isinstance(named := getattr(y, "name", None), str) else None
     X, y, weight = check_row_weights(with_marks(settings.costs, X), y, weight)
-    given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
+    training, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     if settings.prefit:
         settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
     X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
@@ -129,11 +129,11 @@ def fit_rows(
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
         warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
-    agent = plan(settings, agent, codes, y, timings, weight, rows=given, certify=certify, found=found)
+    agent = plan(settings, agent, codes, y, timings, weight, rows=training, certify=certify, found=found)
     if certify:
         counted = [np.unique(marks, return_counts=True) for marks in mark_rows(agent, X, y)]
         agent = replace(agent, seen=both_marks([RowFingerprints.from_counts(*one) for one in counted]))
-    return Fit(settings, agent, selector, timings, given if certify else None, weight, len(y))
+    return Fit(settings, agent, selector, timings, training if certify else None, weight, len(y))
 
 
 def with_marks(costs: Any, X: Any) -> Any:
@@ -161,14 +161,14 @@ def resolve_costs(
 
 def known_columns(settings: Settings, columns: Classifier) -> IntArray:
     """Columns that are known at the start, in rising order."""
-    given, n = settings.known, columns.n_features_in_
-    if isinstance(given, (str, int)):
-        raise ValueError(f"known must be a list of columns, such as known=[{given!r}], got {short_repr(given)}.")
-    if given is None or not len(given := list(given)):
+    features, n = settings.known, columns.n_features_in_
+    if isinstance(features, (str, int)):
+        raise ValueError(f"known must be a list of columns, such as known=[{features!r}], got {short_repr(features)}.")
+    if features is None or not len(features := list(features)):
         return np.empty(0, dtype=np.intp)
     names = getattr(columns, "feature_names_in_", None)
-    given = mark_columns(given, settings.costs.marks or (), [] if names is None else list(map(str, names)))
-    known = np.sort(check_order(given, n, names, what="known"))
+    features = mark_columns(features, settings.costs.marks or (), [] if names is None else list(map(str, names)))
+    known = np.sort(check_order(features, n, names, what="known"))
     if len(known) == n:
         raise ValueError("known names all columns, so that there is nothing to ask: leave out what has to be asked.")
     if isinstance(settings.known, Mapping):
@@ -329,8 +329,8 @@ def replan(
     codes = all_outcomes(fit.agent, take_rows(X, rows))
     asked = [problem.structure.members(question) for question in range(problem.n_questions)]
     order = None if problem.any_order or not asked else np.concatenate(asked)
-    given = (codes, y[rows], timings, fit.weight)
-    agent = plan(settings, fit.agent, *given, certify=False, found=found, order=order)
+    training = (codes, y[rows], timings, fit.weight)
+    agent = plan(settings, fit.agent, *training, certify=False, found=found, order=order)
     return replace(fit, settings=settings, agent=agent, timings=timings)
 
 

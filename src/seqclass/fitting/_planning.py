@@ -146,10 +146,10 @@ def _needless(settings: Settings, agent: Agent, codes: Any) -> list[tuple[int, i
     closing = []
     for feature, other in ((one, other) for one, other in pairs if min(one, other) >= 0):
         both = codes[:, [feature, other]]
-        said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
-        there = (said >= 0) & (answer >= 0) & (answer != agent.coder.missing_code[agent.support[other]])
+        volunteered, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
+        there = (volunteered >= 0) & (answer >= 0) & (answer != agent.coder.missing_code[agent.support[other]])
         size = int(agent.model.n_outcomes_[feature])
-        closing.append((feature, other, np.bincount(said[there], minlength=size)[:size] == 0))
+        closing.append((feature, other, np.bincount(volunteered[there], minlength=size)[:size] == 0))
     return closing
 
 

@@ -115,8 +115,8 @@ class Choice(Readable):
             "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:]))])
             for row in rows
         ]
-        told = [f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows)]
-        return "\n".join([*told, *(fill(f"not tried: {one}", 88, subsequent_indent="  ") for one in self.skipped)])
+        table = [f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows)]
+        return "\n".join([*table, *(fill(f"not tried: {one}", 88, subsequent_indent="  ") for one in self.skipped)])
 
 
 def drop_reason(

@@ -272,14 +272,14 @@ class HeldOut(Readable):
         lower, upper = self.cost_interval
         if not (self.expected_cost < lower or self.expected_cost > upper):
             return ""
-        told = (
+        text = (
             f"The model expects a cost of {self.expected_cost:.3g} and had {_with_interval(self.cost, (lower, upper))} "
             "on rows that it had not seen: it is "
         )
         if self.expected_cost > upper:
-            return f"{told}less sure than it could be."
+            return f"{text}less sure than it could be."
         trying = f" Worth trying, and judging in the same way: {'; '.join(self.remedies)}." if self.remedies else ""
-        return f"{told}too sure of itself.{trying}"
+        return f"{text}too sure of itself.{trying}"
 
     def _against_linear(self) -> str:
         test = None if self.linear is None else self.compare(self.linear)

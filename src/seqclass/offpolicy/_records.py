@@ -289,8 +289,8 @@ def _likelier(design: FloatArray, target: BoolArray, fold: IntArray, person: Int
         held = fold == k
         one, other = (_fit_predict(kind, design, target, ~held, held)[0] for kind in (logistic, boosted))
         chance = np.stack([other, one])
-        told = np.log(np.clip(np.where(target[held], chance, 1 - chance), 1e-6, None))
-        gain[held] = told[0] - told[1]
+        log_chance = np.log(np.clip(np.where(target[held], chance, 1 - chance), 1e-6, None))
+        gain[held] = log_chance[0] - log_chance[1]
         if gain.sum() <= 0:
             return logistic
     by_person = np.bincount(person, gain)[np.unique(person)]
@@ -321,7 +321,7 @@ def _inputs(records: Records) -> tuple[FloatArray, IntArray]:
         else:
             mean, spread = (value[seen].mean(), value[seen].std()) if seen.any() else (0.0, 0.0)
             made = np.where(seen, (value - mean) / (spread if spread > 0 else 1.0), 0.0)[:, None]
-        told = seen.all() and not records.stepwise  # that it was seen, by then, says nothing
-        parts += [made] if told else [seen[:, None].astype(np.float64), made]
-        owner += [j] * (made.shape[1] + (not told))
+        always_seen = seen.all() and not records.stepwise  # that it was seen, by then, says nothing
+        parts += [made] if always_seen else [seen[:, None].astype(np.float64), made]
+        owner += [j] * (made.shape[1] + (not always_seen))
     return np.hstack(parts), np.array(owner, dtype=np.intp)

@@ -156,8 +156,8 @@ class Estimate(Readable):
             f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
         beyond = [one for one in self.parts if max(one.lower - one.estimate, one.estimate - one.upper) > 1e-9]
-        told = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in beyond)
-        cut = [f"Beyond what can be, by chance: {told}. Estimates that were cut would be biased."] * bool(told)
+        parts = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in beyond)
+        cut = [f"Beyond what can be, by chance: {parts}. Estimates that were cut would be biased."] * bool(parts)
         return "\n".join([*lines, *self.warnings, *cut, *_NOTES.get(self.method, ())])
 
 
@@ -190,8 +190,8 @@ class Estimates(Readable):
     estimates: tuple[Estimate, ...]
 
     def _summary(self) -> str:
-        told = (f"{e.method} {e.cost:.4g} ({e.interval[0]:.4g} to {e.interval[1]:.4g})" for e in self.estimates)
-        return f"cost {', '.join(told)}; {self.estimates[0].n_rows:,} rows"
+        parts = (f"{e.method} {e.cost:.4g} ({e.interval[0]:.4g} to {e.interval[1]:.4g})" for e in self.estimates)
+        return f"cost {', '.join(parts)}; {self.estimates[0].n_rows:,} rows"
 
     def __getitem__(self, method: str) -> Estimate:
         return next(estimate for estimate in self.estimates if estimate.method == method)
@@ -215,6 +215,6 @@ class Estimates(Readable):
                 f"{NAMES[e.method]:38} {e.cost:7.4f}  {low:.4f} to {high:.4f}  {e.effective_rows:5.0f}  "
                 f"{e.largest_weight:.3g}"
             )
-        told = f"{first.n_rows} rows, of which {percent(first.replayed)} have all that the policy asks for"
+        size = f"{first.n_rows} rows, of which {percent(first.replayed)} have all that the policy asks for"
         odd = [f"{NAMES[e.method]}: {text}" for e in self.estimates for text in e.warnings]
-        return "\n".join([*lines, f"{told}; unsupported {percent(first.unsupported)}", *odd])
+        return "\n".join([*lines, f"{size}; unsupported {percent(first.unsupported)}", *odd])

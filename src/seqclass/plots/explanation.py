@@ -127,15 +127,15 @@ class ExplanationDisplay(MultiAxesDisplay):
         self._draw_savings(right, rows)
 
     def _rows(self) -> list[_Row]:
-        told = self.explanation
-        rows = [_Row("at first", told.prior)]
-        for number, step in enumerate(told.steps[: self.max_steps], 1):
+        explanation = self.explanation
+        rows = [_Row("at first", explanation.prior)]
+        for number, step in enumerate(explanation.steps[: self.max_steps], 1):
             figures = (step.expected_saving, step.price, step.added_saving)
             rows.append(_Row(f"{number}. {_answer(step)}", step.after, *figures))
-        left_out = len(told.steps) - self.max_steps
+        left_out = len(explanation.steps) - self.max_steps
         if left_out > 0:
-            rows.append(_Row(f"and {left_out} more, up to", told.posterior))
-        question = told.not_asked
+            rows.append(_Row(f"and {left_out} more, up to", explanation.posterior))
+        question = explanation.not_asked
         if question is not None:
             name, saving = shorten(question.name, 24), question.expected_saving
             rows.append(_Row(f"not asked: {name}", None, saving, question.price, asked=False))
@@ -153,10 +153,10 @@ class ExplanationDisplay(MultiAxesDisplay):
         paint = ["#4D4D4D" if rows[i].asked else FAINT for i in place]
         if place:
             ax.barh(place, saving, color=paint, height=0.5, label="going on saves, in all")
-        told = [i for i in place if not math.isnan(rows[i].added)]
-        if told:
-            added = [rows[i].added for i in told]
-            ax.plot(added, told, "D", color=colour(1), markersize=5, label="less without this question")
+        with_added = [i for i in place if not math.isnan(rows[i].added)]
+        if with_added:
+            added = [rows[i].added for i in with_added]
+            ax.plot(added, with_added, "D", color=colour(1), markersize=5, label="less without this question")
         priced = [i for i, row in enumerate(rows) if not math.isnan(row.price)]
         if priced:
             price = [rows[i].price for i in priced]
@@ -173,8 +173,8 @@ class ExplanationDisplay(MultiAxesDisplay):
         ax.set_xlabel("expected cost")
 
     def _title(self) -> str:
-        told = self.explanation
-        return decided_text(told.decision, told.n_features, told.cost)
+        explanation = self.explanation
+        return decided_text(explanation.decision, explanation.n_features, explanation.cost)
 
 
 def _answer(step: ExplanationStep) -> str:

@@ -63,12 +63,12 @@ class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
     def __init__(self, values: FeatureValues, *, names: Sequence[str] | None = None, max_stages: int = 25) -> None:
         self.values = values
         default = values.names or [f"feature {j}" for j in values.feature]
-        given = [str(name) for name in (default if names is None else names)]
-        if len(given) < len(values.feature):
+        labels = [str(name) for name in (default if names is None else names)]
+        if len(labels) < len(values.feature):
             raise ValueError(
-                f"names must have one entry for each of the values, {len(values.feature)}, got {len(given)}."
+                f"names must have one entry for each of the values, {len(values.feature)}, got {len(labels)}."
             )
-        self.names = given[: len(values.feature)]
+        self.names = labels[: len(values.feature)]
         shown = int((values.asked >= 1e-3).sum())
         self.n_stages = min(shown, check_integer(max_stages, "max_stages", 1))
         if not self.n_stages:

@@ -212,8 +212,8 @@ class StoppingRegionDisplay(Display):
         self.go_on = self.policy.action(belief) != DECIDE
         self.decision = self.policy.problem.decide(self.beliefs)
         self.stopping_cost = belief.stopping_cost
-        told = getattr(self.policy, "continuation_cost", None)
-        self.continuation_cost = np.full(len(belief), np.nan) if told is None else told(belief)
+        cost_of = getattr(self.policy, "continuation_cost", None)
+        self.continuation_cost = np.full(len(belief), np.nan) if cost_of is None else cost_of(belief)
         self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
 
     def _region(self) -> IntArray:

@@ -373,5 +373,5 @@ class Histories:
             if "belief" in recorded:
                 recorded["belief"][level + 1 :, ending] = recorded["belief"][level, ending]
         swapped = {name: np.ascontiguousarray(np.swapaxes(values, 0, 1)) for name, values in recorded.items()}
-        told = None if visit is None else np.ascontiguousarray(visit.T)
-        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), told, swapped
+        visits = None if visit is None else np.ascontiguousarray(visit.T)
+        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), visits, swapped

@@ -333,8 +333,8 @@ def _start(
     sizes = {"n": n, "observations": None if observations is None else _n_rows(observations), "true_class": several}
     known = {name: size for name, size in sizes.items() if size is not None}
     if len(set(known.values())) > 1:
-        told = ", ".join(f"{size} by {name}" for name, size in known.items())
-        raise ValueError(f"the number of cases must be the same wherever it is told; it is {told}.")
+        counts = ", ".join(f"{size} by {name}" for name, size in known.items())
+        raise ValueError(f"the number of cases must be the same wherever it is told; it is {counts}.")
     n = next(iter(known.values()), 1)
     label = None if label is None else np.array(np.broadcast_to(label, n))
     check_same_questions(problem, policy)

@@ -123,16 +123,16 @@ def evaluate_policy(problem: AcquisitionProblem, policy: Policy, simulation: Sim
         if answers is ALL:
             return _follow(problem, policy, 1.0, answers, most)
         # where time is limited, as many paths as it is enough for: each time others, twice as many
-        number, found = n_paths if remaining_seconds() == np.inf else min(250, n_paths), None
+        number, result = n_paths if remaining_seconds() == np.inf else min(250, n_paths), None
         while True:
             try:
-                found = _follow(problem, policy, float(number), answers)
+                result = _follow(problem, policy, float(number), answers)
             except DeadlineExceeded:
-                if found is None:
+                if result is None:
                     raise
-                return found
+                return result
             if number == n_paths:
-                return found
+                return result
             number = min(2 * number, n_paths)
 
     return simulation.run(run)
@@ -174,7 +174,7 @@ class _CostTally:
     def result(self, method: str, visited: int) -> Evaluation:
         joint = self.joint / self.total
         by_class = joint.sum(axis=1, keepdims=True)
-        given = np.divide(joint, by_class, out=np.zeros_like(joint), where=by_class > 0)
+        cost_given_class = np.divide(joint, by_class, out=np.zeros_like(joint), where=by_class > 0)
         n_classes = self.problem.n_classes
         error = joint[:, :n_classes].sum() - np.trace(joint[:, :n_classes])
         cost = self.cost / self.total
@@ -186,7 +186,7 @@ class _CostTally:
             price=self.price / self.total,
             error=float(error),
             stage=self.stage / self.total,
-            decision_given_class=given,
+            decision_given_class=cost_given_class,
             cost_std_error=0.0 if method == "exact" else error_of_cost,
             method=method,
             n_histories=visited,

@@ -240,9 +240,9 @@ class MixtureStructure(Structure["MixtureProblem"]):
     def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         vectors = self.problem.decision_costs.T if vectors is None else vectors
-        found = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
-        assert found is not None  # there are latent states
-        return found
+        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
+        assert costs is not None  # there are latent states
+        return costs
 
     def observation_likelihood(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""

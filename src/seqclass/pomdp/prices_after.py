@@ -83,11 +83,11 @@ def check_order_of_prices(after: Sequence[PriceAfter], order: IntArray, naming: 
 def code_answers(after: Sequence[PriceAfter], naming: Naming, n_outcomes: IntArray) -> tuple[PriceAfter, ...]:
     """The same with outcomes of features in the place of answers."""
 
-    def code(feature: int, told: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    def code(feature: int, answers: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
         size = int(n_outcomes[feature])
-        return told and tuple(outcome_of(naming, feature, one, size, "prices_after") for one in told)
+        return answers and tuple(outcome_of(naming, feature, one, size, "prices_after") for one in answers)
 
     return tuple(
-        one if one.coded else replace(one, after={f: code(f, told) for f, told in one.after.items()}, coded=True)
+        one if one.coded else replace(one, after={f: code(f, answers) for f, answers in one.after.items()}, coded=True)
         for one in after
     )

@@ -530,16 +530,16 @@ class BeliefState(Readable):
     @cached_property
     def likelihood(self) -> FloatArray:
         """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
-        found = np.asarray(self.problem.likelihood(self.question, self.state))
+        result = np.asarray(self.problem.likelihood(self.question, self.state))
         listed = self.problem.n_outcomes[self.question]
         widest = int(listed.max(initial=1)) if self._mixed else int(listed)
         wanted = (len(self), widest, self.problem.n_classes)
-        if found.shape != wanted:
+        if result.shape != wanted:
             raise ValueError(
                 f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
-                f"classes; for question {self.question} it gave {found.shape}."
+                f"classes; for question {self.question} it gave {result.shape}."
             )
-        return found
+        return result
 
     @cached_property
     def joint(self) -> FloatArray:

@@ -461,15 +461,15 @@ class QuestionRules:
             joint = set().union(*(tied[a] for a in areas))
             for a in joint:
                 tied[a] = joint
-        found: list[IntArray] = []
+        sets: list[IntArray] = []
         for whole in sorted({tuple(sorted(some)) for some in tied.values()}):
             if len(whole) > _MOST_TIED:
                 raise ValueError(
                     f"rules: enemies tie {len(whole)} areas with at_least together, and at most {_MOST_TIED} can be "
                     "kept in step: give fewer enemies across areas."
                 )
-            found += [np.array(some) for size in range(1, len(whole) + 1) for some in combinations(whole, size)]
-        return found
+            sets += [np.array(some) for size in range(1, len(whole) + 1) for some in combinations(whole, size)]
+        return sets
 
     @cached_property
     def _takes(self) -> IntArray:

@@ -122,15 +122,15 @@ class OrderingChoice(Readable):
         known = any(candidate.name == self.chosen for candidate in candidates)
         lines = [f"{'' if known else f'{self.chosen}; '}cost on {scope}:"]
         for candidate in candidates:
-            shown = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
-            shown += f"{candidate.n_questions:.1f} questions, "
+            line = f"{candidate.name}: {candidate.cost:.4f} (standard error {candidate.std_error:.4f}), "
+            line += f"{candidate.n_questions:.1f} questions, "
             if candidate.name == self.chosen:
-                lines.append(f"{shown}chosen")
+                lines.append(f"{line}chosen")
             elif candidate.name == best:
-                lines.append(f"{shown}the best of these")
+                lines.append(f"{line}the best of these")
             else:
-                shown += f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f}) to "
-                lines.append(shown + ("the one chosen" if known else best))
+                line += f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f}) to "
+                lines.append(line + ("the one chosen" if known else best))
                 if candidate.dropped:
                     left = f"; {candidate.dropped} after {candidate.n_cases:,} cases"
                     lines[-1] += f"{left}, which may lose {candidate.may_save:.4f}"

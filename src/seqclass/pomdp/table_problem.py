@@ -259,8 +259,8 @@ class TableStructure(Structure["TableProblem"]):
     def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         vectors = self.problem.decision_costs.T if vectors is None else vectors
-        found = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
-        return super().costs_after(questions, belief, vectors) if found is None else found
+        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
+        return super().costs_after(questions, belief, vectors) if costs is None else costs
 
     def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
         """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""

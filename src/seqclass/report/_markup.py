@@ -36,8 +36,8 @@ class Markup(markupsafe.Markup):
         """Text as it may stand in an element or an attribute; what is markup already, as it is."""
         if isinstance(s, markupsafe.Markup):
             return cls(s)
-        shown = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in str(s))
-        return cls(markupsafe.escape(shown.translate(_TURNING)))
+        printable = "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in str(s))
+        return cls(markupsafe.escape(printable.translate(_TURNING)))
 
 
 def together(*parts: str, between: str = "") -> Markup:
@@ -47,8 +47,8 @@ def together(*parts: str, between: str = "") -> Markup:
 
 def element(name: str, /, *children: str, **attributes: object) -> Markup:
     """One element; children that are text are escaped, as are attributes."""
-    given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    inside = "".join(f' {key}="{Markup.escape(_attribute(value))}"' for key, value in given.items())
+    present = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
+    inside = "".join(f' {key}="{Markup.escape(_attribute(value))}"' for key, value in present.items())
     content = together(*children)
     return Markup(f"<{name}{inside}/>" if name in _VOID and not content else f"<{name}{inside}>{content}</{name}>")
 
@@ -127,8 +127,8 @@ def with_interval(value: float, lower: float, upper: float, decimals: int = 4, *
 
 def prices(values: Sequence[float]) -> list[Number]:
     """Prices, with as many decimals as the one that needs most."""
-    shown = [f"{value:.6f}".rstrip("0") for value in values]
-    decimals = max((len(text.partition(".")[2]) for text in shown), default=0)
+    texts = [f"{value:.6f}".rstrip("0") for value in values]
+    decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
     # one too small to be written in this way is still told from nothing
     tiny = any(0 < value < 5e-7 for value in values)
     return [Number(f"{value:.3e}" if tiny else f"{value:.{decimals}f}", float(value)) for value in values]

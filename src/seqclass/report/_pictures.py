@@ -179,7 +179,7 @@ def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
 
 def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
     """Confidence and accuracy at the stop, by the number of questions asked."""
-    told = [
+    notes = [
         f"after {one.questions}: {one.confidence:.3f} sure, {one.accuracy:.3f} right, {one.n_rows:,} instances"
         for one in stops
     ]
@@ -190,7 +190,7 @@ def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
         listed.append([one.questions, count(one.n_rows), sure, right, error])
     header = ["questions", "instances", "confidence", "accuracy", "calibration error"]
     display = QuestionCalibrationDisplay(stops)
-    return figure(key, "Calibration at the stop, by questions asked", "; ".join(told), display, header, listed)
+    return figure(key, "Calibration at the stop, by questions asked", "; ".join(notes), display, header, listed)
 
 
 def histograms(key: str, classes: Sequence[str], kept: LabelledRecord, codes: IntArray) -> Markup:
@@ -201,21 +201,21 @@ def histograms(key: str, classes: Sequence[str], kept: LabelledRecord, codes: In
     drawn.classes = classes[: LAYOUT.max_classes]
     means = list(zip(drawn.classes, counts.mean.tolist()))
     listed: list[list[str | Number]] = [[name, count(k), number(mean, 2)] for k, (name, mean) in zip(n, means)]
-    told = "Means: " + "; ".join(f"{name} {mean:.2f}" for name, mean in means)
+    text = "Means: " + "; ".join(f"{name} {mean:.2f}" for name, mean in means)
     more = of_all(len(drawn.classes), len(classes), "classes")
     title = f"Number of features by class{', ' if more else ''}{more}"
-    return figure(key, title, told, drawn, ["class", "instances", "mean"], listed)
+    return figure(key, title, text, drawn, ["class", "instances", "mean"], listed)
 
 
 def calibration_curves(key: str, calibration: StagewiseCalibrationDisplay) -> Markup:
     """Confidence against accuracy, a curve for each number of features."""
-    told, listed = [], []
+    notes, listed = [], []
     for k in calibration.counts:
-        told.append(f"after {features(k)}: {calibration.size[k].sum():,} instances, error {calibration.error[k]:.3f}")
+        notes.append(f"after {features(k)}: {calibration.size[k].sum():,} instances, error {calibration.error[k]:.3f}")
         points = zip(calibration.confidence[k].tolist(), calibration.accuracy[k].tolist(), calibration.size[k].tolist())
         listed += [[count(k), number(c, 4), number(a, 4), count(m)] for c, a, m in points]
     header = ["features", "confidence", "accuracy", "instances"]
-    return figure(key, "Calibration along the way", "; ".join(told), calibration, header, listed)
+    return figure(key, "Calibration along the way", "; ".join(notes), calibration, header, listed)
 
 
 def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: AcquiredShares) -> Markup:
@@ -232,8 +232,8 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
         for j, (name, step) in enumerate(zip(shown, shares.steps.tolist()))
     ]
     header = ["feature", "mean step", *(f"{name} (%)" for name in rows)]
-    told = f"{sum(n):,} instances of {len(classes)} classes; the shares are in the table below."
-    return figure(key, title, told, display, header, listed)
+    note = f"{sum(n):,} instances of {len(classes)} classes; the shares are in the table below."
+    return figure(key, title, note, display, header, listed)
 
 
 def acquisition_section(results: Results, price: float | None, words: Labels) -> Markup:
@@ -251,9 +251,9 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
             left.append(title)
             continue
         data, method, at, budget = cells[["data", "method", "price", "budget"]].iloc[0]
-        said = f"{title}, price {at:g}" + ("" if budget != budget else f", hard budget {budget:g}")
+        heading = f"{title}, price {at:g}" + ("" if budget != budget else f", hard budget {budget:g}")
         kept = Results(results.path, own).record(data, method)
-        drawn.append(_pictures(f"way-{len(drawn)}", said, kept, words, is_open=not drawn))
+        drawn.append(_pictures(f"way-{len(drawn)}", heading, kept, words, is_open=not drawn))
     if not drawn:
         why = "no instances are kept of them" if bare else "there are none"
         return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
@@ -275,9 +275,9 @@ def _pictures(key: str, title: str, kept: LabelledRecord, words: Labels, *, is_o
         calibration_curves(f"{key}-calibration", calibration(kept)),
         stops_figure(f"{key}-stops", stops_of(kept.record, kept.truth, kept.classes)),
     ]
-    said = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
+    heading = f"{title}: {len(kept):,} instances, {kept.record.n_features.mean():.2f} features on average"
     inside = element("div", *figures, class_="pictures")
-    return element("details", element("summary", said), inside, class_="ways", open="" if is_open else None)
+    return element("details", element("summary", heading), inside, class_="ways", open="" if is_open else None)
 
 
 #: Thresholds whose figures stand in the table below.
@@ -428,17 +428,17 @@ def _point(row: dict[str, Any], metric: str) -> Point:
 
 
 def _against_features(key: str, name: str, rows: list[dict[str, Any]]) -> Markup:
-    told, listed = [], []
+    notes, listed = [], []
     for row in rows:
         asked, right = _point(row, "n_features_mean"), _point(row, "accuracy")
-        told.append(f"{row['method']} at {_setting_text(row)}: accuracy {right[0]:.3f} with {asked[0]:.2f} features")
+        notes.append(f"{row['method']} at {_setting_text(row)}: accuracy {right[0]:.3f} with {asked[0]:.2f} features")
         listed.append([with_interval(*asked, 2), with_interval(*right)])
     ends = np.array([_point(row, "accuracy") for row in rows])
     ends = np.clip(np.where(np.isnan(ends), ends[:, :1], ends), 0.0, 1.0)
     display = AccuracyFeaturesDisplay(
         [row["method"] for row in rows], [row["n_features_mean"] for row in rows], ends[:, 0], intervals=ends[:, 1:]
     )
-    return _figure(key, f"{name}: accuracy against features", told, display, rows, ["features", "accuracy"], listed)
+    return _figure(key, f"{name}: accuracy against features", notes, display, rows, ["features", "accuracy"], listed)
 
 
 def _over_all(scored: Any, n: int, order: list[str]) -> Any:
@@ -452,21 +452,21 @@ def _against_paid(key: str, name: str, rows: list[dict[str, Any]]) -> Markup:
     """Decision cost against price paid, with lines of equal realised cost."""
     import pandas as pd
 
-    told, listed = [], []
+    notes, listed = [], []
     for row in rows:
         paid, whole = _point(row, "cost_mean"), _point(row, "realised_cost")
         at, decided = f"{row['method']} at {_setting_text(row)}", whole[0] - paid[0]
-        told.append(f"{at}: {paid[0]:.4f} paid, decisions cost {decided:.4f}, {whole[0]:.4f} in all")
+        notes.append(f"{at}: {paid[0]:.4f} paid, decisions cost {decided:.4f}, {whole[0]:.4f} in all")
         listed.append([with_interval(*paid), number(decided, 4), with_interval(*whole)])
     display = CostPlaneDisplay(pd.DataFrame(rows).assign(data=""))
     head = ["paid", "decision cost", "realised cost"]
-    return _figure(key, f"{name}: decision cost against price paid", told, display, rows, head, listed)
+    return _figure(key, f"{name}: decision cost against price paid", notes, display, rows, head, listed)
 
 
 def _figure(
     key: str,
     title: str,
-    told: Sequence[str],
+    notes: Sequence[str],
     display: Display,
     rows: Sequence[dict[str, Any]],
     header: list[str],
@@ -482,11 +482,11 @@ def _figure(
         for row, price, figures in zip(rows, prices([row["price"] for row in rows]), listed)
     ]
     head = ["method", "price", *(["budget"] if limits else []), "cells", *header]
-    return figure(key, title, "; ".join(told), display, head, cells)
+    return figure(key, title, "; ".join(notes), display, head, cells)
 
 
 def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
     """Draw a critical-difference diagram."""
     groups = "; ".join(", ".join(group) for group in result.groups)
-    told = f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
-    return picture(key, title, told, CriticalDifferenceDisplay(result))
+    text = f"Average ranks: {result}. " + (f"Not told apart: {groups}." if groups else "All are told apart.")
+    return picture(key, title, text, CriticalDifferenceDisplay(result))

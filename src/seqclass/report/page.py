@@ -58,10 +58,10 @@ def summarise(results: Results, cells: Any) -> Any:
 def summary_section(summary: Any, price_name: str = "price") -> Markup:
     """Tables of means with intervals, a row a data set, method and price: of costs, and of what they took."""
     limits = "budget" in summary
-    shown = prices(summary["price"].tolist())
+    at_prices = prices(summary["price"].tolist())
     rows: list[list[str | Number]] = []
     effort: list[list[str | Number]] = []
-    for row, price in zip(summary.to_dict("records"), shown):
+    for row, price in zip(summary.to_dict("records"), at_prices):
         place = [row["data"], row["method"], price, *([number(row["budget"], 0)] if limits else [])]
         rows.append(
             [
@@ -129,10 +129,10 @@ def _comparison(comparison: Comparison, metric: str, words: str) -> list[Markup]
         parts.append(element("p", str(comparison.friedman)))
     if comparison.nemenyi is not None:
         drawn = rank_diagram(comparison.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
-        said = (
+        note = (
             f"Average ranks, 1 the best; methods under one bar do not differ at {comparison.nemenyi.alpha:g} (Nemenyi)."
         )
-        parts.append(element("figure", drawn, element("p", said, class_="note")))
+        parts.append(element("figure", drawn, element("p", note, class_="note")))
         parts.append(_ranks(comparison, words))
     return parts
 
@@ -166,13 +166,13 @@ def failure_section(cells: Any) -> Markup:
     labels = ["data", "method", "price", *(["budget"] if limits else []), "seed", "fold"]
     parts = [element("p", "No cell failed.")]
     if len(failed):
-        shown = prices(failed["price"].tolist())
+        at_prices = prices(failed["price"].tolist())
         rows = [
             [
                 *(row["data"], row["method"], price, *([number(row["budget"], 0)] if limits else [])),
                 *(count(row["seed"]), count(row["fold"]), row["error"]),
             ]
-            for row, price in zip(failed.to_dict("records"), shown)
+            for row, price in zip(failed.to_dict("records"), at_prices)
         ]
         parts = [table("Cells that failed", [*labels, "error"], rows)]
     warned = cells[cells["warnings"] != ""].groupby(["data", "method", "warnings"], sort=False).size()
@@ -198,9 +198,9 @@ def settings_section(results: Results, cells: Any) -> Markup:
     for method in dict.fromkeys(cells["method"]):
         settings = results.settings(cells.index[cells["method"] == method][0])
         text = json.dumps(_readable(settings["estimator"]), indent=2, ensure_ascii=False)
-        said = f"{method}, as on {settings['data']} at price {settings['price']:g}"
-        said += f", hard budget {settings['budget']}" if settings["budget"] is not None else ""
-        parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
+        heading = f"{method}, as on {settings['data']} at price {settings['price']:g}"
+        heading += f", hard budget {settings['budget']}" if settings["budget"] is not None else ""
+        parts.append(element("details", element("summary", heading), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
     version_rows = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
     return together(*parts, table("Versions that computed the cells", [*_VERSIONS, "cells"], version_rows))

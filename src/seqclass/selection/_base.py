@@ -598,12 +598,12 @@ class FeatureStream(Selector):
 
 
 def _names(X: Any, feature_names: npt.ArrayLike | None) -> npt.NDArray[Any] | None:
-    given: Any = getattr(X, "columns", None) if feature_names is None else feature_names
-    if given is None or (feature_names is None and not all(isinstance(name, str) for name in given)):
+    labels: Any = getattr(X, "columns", None) if feature_names is None else feature_names
+    if labels is None or (feature_names is None and not all(isinstance(name, str) for name in labels)):
         return None
-    if isinstance(given, str):
-        raise TypeError(f"feature_names must be a list of names, got the text {given!r}.")
-    names = np.array(list(given), dtype=object)
+    if isinstance(labels, str):
+        raise TypeError(f"feature_names must be a list of names, got the text {labels!r}.")
+    names = np.array(list(labels), dtype=object)
     other = [name for name in names if not isinstance(name, str)]
     if other:
         raise TypeError(f"feature_names must be texts, got {other[0]!r}.")

@@ -51,8 +51,8 @@ class FeatureReasons(Readable):
     DECISIONS = ("kept", "irrelevant", "redundant", "replaced")
 
     def _summary(self) -> str:
-        told = ", ".join(f"{n:,} {what}" for what, n in self.counts().items() if n)
-        return f"{len(self.decision):,} features: {told}"
+        parts = ", ".join(f"{n:,} {what}" for what, n in self.counts().items() if n)
+        return f"{len(self.decision):,} features: {parts}"
 
     def _table(self) -> Any:
         names = np.arange(len(self.decision)) if self.names is None else self.names

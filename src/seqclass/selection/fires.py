@@ -272,14 +272,14 @@ class FiresSDT:
             reach[2 * node + 2] = reach[node] * right[node]
             reach[2 * node + 1] = reach[node] - reach[2 * node + 2]
         leaf = theta[-n_nodes - 1 :]
-        told = expit(np.multiply.outer(leaf, y))
-        likelihood = np.einsum("ln,ln->n", reach[n_nodes:], told)
+        likelihoods = expit(np.multiply.outer(leaf, y))
+        likelihood = np.einsum("ln,ln->n", reach[n_nodes:], likelihoods)
 
         def backward(weight: FloatArray) -> FloatArray:
             by = weight / likelihood
-            for_leaf = (by * reach[n_nodes:] * told * (1 - told) * y).sum(axis=1)
+            for_leaf = (by * reach[n_nodes:] * likelihoods * (1 - likelihoods) * y).sum(axis=1)
             for_right, for_reach = self._balance_slopes(right, reach[:n_nodes])
-            for_sums = _through_nodes(right, reach, by * told, for_right, for_reach)
+            for_sums = _through_nodes(right, reach, by * likelihoods, for_right, for_reach)
             return np.concatenate([np.asarray((X.T @ for_sums.T).T).ravel() * scale, for_leaf])
 
         return np.log(likelihood), backward

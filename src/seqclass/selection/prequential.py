@@ -292,8 +292,8 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Labels of rows; the first class where the model knows none yet."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        told = [self.model_.predict_one(row) for row in _dictionaries(X)]
-        return np.asarray([self.classes_[0] if label is None else label for label in told], dtype=self.classes_.dtype)
+        labels = [self.model_.predict_one(row) for row in _dictionaries(X)]
+        return np.asarray([self.classes_[0] if label is None else label for label in labels], dtype=self.classes_.dtype)
 
 
 def _dictionaries(X: Any) -> list[dict[int, float]]:

@@ -65,32 +65,32 @@ class Forms:
         origin, url = vars(model.clf).get("provenance_"), f"{base}/Questionnaire/{form}"
         algorithm = {"system": "http://hl7.org/fhir/version-algorithm", "code": "alpha"}
         decisions = ", ".join(map(model.labels.decision_text, model.agent.decisions.tolist()))
-        told: Json = {"resourceType": "Questionnaire", "id": form, "url": url, "version": model.digest}
-        told["meta"] = {"profile": [f"{_SDC}/StructureDefinition/sdc-questionnaire-adapt-srch"]}
-        told["extension"] = [
+        resource: Json = {"resourceType": "Questionnaire", "id": form, "url": url, "version": model.digest}
+        resource["meta"] = {"profile": [f"{_SDC}/StructureDefinition/sdc-questionnaire-adapt-srch"]}
+        resource["extension"] = [
             {"url": _ADAPTIVE, "valueUrl": base},
             {"url": f"{_CORE}/artifact-versionAlgorithm", "valueCoding": algorithm},
         ]
-        told |= {"name": re.sub(r"\W", "_", f"Form_{form}"), "title": model.name, "status": "active"}
-        told["description"] = f"Asks one question after the other, and decides for one of: {decisions}."
-        return told if origin is None else told | {"date": origin.record()["date"]}
+        resource |= {"name": re.sub(r"\W", "_", f"Form_{form}"), "title": model.name, "status": "active"}
+        resource["description"] = f"Asks one question after the other, and decides for one of: {decisions}."
+        return resource if origin is None else resource | {"date": origin.record()["date"]}
 
     def search(self, base: str, url: str | None) -> Json:
         """A bundle of all questionnaires, or of those with one canonical URL."""
         entries = [self.root(form, base) for form in self.ids.values()]
         entries = [one for one in entries if url in (None, one["url"])]
-        told: Json = {"resourceType": "Bundle", "type": "searchset", "total": len(entries)}
-        return told | ({"entry": [{"fullUrl": one["url"], "resource": one} for one in entries]} if entries else {})
+        bundle: Json = {"resourceType": "Bundle", "type": "searchset", "total": len(entries)}
+        return bundle | ({"entry": [{"fullUrl": one["url"], "resource": one} for one in entries]} if entries else {})
 
     def capability(self, base: str, version: str, date: str) -> Json:
         """What this end of the service can do."""
         operation = {"name": "next-question", "definition": f"{_SDC}/OperationDefinition/Questionnaire-next-question"}
         resource: Json = {"type": "Questionnaire", "interaction": [{"code": "read"}, {"code": "search-type"}]}
         resource |= {"searchParam": [{"name": "url", "type": "uri"}], "operation": [operation]}
-        told: Json = {"resourceType": "CapabilityStatement", "status": "active", "date": date, "kind": "instance"}
-        told |= {"software": {"name": "seqclass", "version": version}, "fhirVersion": "4.0.1"}
-        told |= {"implementation": {"description": "What to ask next about a case.", "url": base}}
-        return told | {"format": ["application/fhir+json"], "rest": [{"mode": "server", "resource": [resource]}]}
+        statement: Json = {"resourceType": "CapabilityStatement", "status": "active", "date": date, "kind": "instance"}
+        statement |= {"software": {"name": "seqclass", "version": version}, "fhirVersion": "4.0.1"}
+        statement |= {"implementation": {"description": "What to ask next about a case.", "url": base}}
+        return statement | {"format": ["application/fhir+json"], "rest": [{"mode": "server", "resource": [resource]}]}
 
     def next_question(self, body: Any, base: str) -> tuple[ServedModel, Session, Json, int, Json]:
         """Model, case, how it stands, how much of the last answer is unusual, and the response with what is next."""
@@ -110,10 +110,10 @@ class Forms:
         form |= {"derivedFrom": [canonical], "status": form.get("status", "active")}
         form["extension"] = _records(form, "extension") or [{"url": _ADAPTIVE, "valueBoolean": True}]
         others = [one for one in _records(response, "contained") if one.get("id") != form["id"]]
-        told = {key: value for key, value in response.items() if key != "item"}
-        told |= {"contained": [form | ({"item": items} if items else {}), *others]}
-        told |= {"status": "completed" if step["decide"] else "in-progress"} | ({"item": answers} if answers else {})
-        return model, session, step, sum(name in odd for name in [*asked.own][-1:]), to_json_value(told)
+        result = {key: value for key, value in response.items() if key != "item"}
+        result |= {"contained": [form | ({"item": items} if items else {}), *others]}
+        result |= {"status": "completed" if step["decide"] else "in-progress"} | ({"item": answers} if answers else {})
+        return model, session, step, sum(name in odd for name in [*asked.own][-1:]), to_json_value(result)
 
     def _model_of(self, form: Json, base: str) -> tuple[ServedModel, str]:
         """The model of a questionnaire by what it is derived from, and the canonical URL of just that model."""
@@ -271,17 +271,17 @@ class _FormSoFar:
         if isinstance(text, str) and text in choices:
             return text if categories else float(text)
         wanted = join_names((coding["code"] for coding in choices.values()), 12) or "a number, as valueDecimal"
-        told = value.get("code", value.get("display")) if isinstance(value, dict) else value
-        raise Refusal(422, place, f"{short_repr(name)} must be {wanted}; got {short_repr(told)} as {kind}.")
+        shown = value.get("code", value.get("display")) if isinstance(value, dict) else value
+        raise Refusal(422, place, f"{short_repr(name)} must be {wanted}; got {short_repr(shown)} as {kind}.")
 
     def _in_unit(self, name: str, value: Any) -> Any:
         """The number of a quantity, in the unit that is asked for."""
-        unit, told = self.labels.text_of(name, "unit"), value if isinstance(value, dict) else {}
-        own = [told[key] for key in ("unit", "code") if key in told]
-        if "comparator" in told or (unit and own and unit not in own):
+        unit, quantity = self.labels.text_of(name, "unit"), value if isinstance(value, dict) else {}
+        own = [quantity[key] for key in ("unit", "code") if key in quantity]
+        if "comparator" in quantity or (unit and own and unit not in own):
             text = f"{short_repr(name)} is asked for as a number{f' of {unit}' if unit else ''}: convert it."
             raise Refusal(422, ["QuestionnaireResponse", "item", name], text)
-        return told.get("value")
+        return quantity.get("value")
 
     def _is_meant(self, sent: Json, coding: Json) -> bool:
         """Whether a coding is that of a choice; of our own codes the system may be left out, or of another host."""
@@ -383,8 +383,8 @@ class _FormSoFar:
             own = {c: self._coding("class", c, labels.class_text(c), n) for n, c in enumerate(step["belief"])}
             item: Json = {"linkId": f"{_RESULT}/prediction_set", "text": "Classes that it may be", "type": "choice"}
             items.append(item | {"repeats": True, "answerOption": [{"valueCoding": coding} for coding in own.values()]})
-            if told := [{"valueCoding": own[name]} for name in step["prediction_set"]]:
-                answers.append({"linkId": f"{_RESULT}/prediction_set", "answer": told})
+            if values := [{"valueCoding": own[name]} for name in step["prediction_set"]]:
+                answers.append({"linkId": f"{_RESULT}/prediction_set", "answer": values})
         group: Json = {"linkId": _RESULT, "text": "Result", "type": "group"}
         told_group: Json = {"linkId": _RESULT, "text": "Result", "item": answers}
         return group | {"readOnly": True, "item": [one | {"readOnly": True} for one in items]}, told_group

@@ -90,20 +90,20 @@ class ServedModel:
         """What a client has to know before it asks."""
         agent, questions, session = self.agent, Questions.of(self.agent), self.clf.session(key=0)
         origin, contract = vars(self.clf).get("provenance_"), self.contract
-        told: dict[str, Any] = {"name": self.name, "digest": self.digest, "target": agent.target_name}
-        told |= {"classes": list(map(str, agent.classes.tolist())), "prior": agent.problem.prior, "unit": agent.unit}
-        told |= {"decisions": list(map(str, agent.decisions.tolist())), "decision_costs": agent.problem.decision_costs}
-        told["known"] = [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
-        told["features"] = [
+        data: dict[str, Any] = {"name": self.name, "digest": self.digest, "target": agent.target_name}
+        data |= {"classes": list(map(str, agent.classes.tolist())), "prior": agent.problem.prior, "unit": agent.unit}
+        data |= {"decisions": list(map(str, agent.decisions.tolist())), "decision_costs": agent.problem.decision_costs}
+        data["known"] = [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
+        data["features"] = [
             {"name": one.name, "question": questions.name(q), "price": price, "categories": one.categories}
             | {"range": session.training_range(one.name)}
             for q, price in enumerate(questions.problem.full_prices.tolist())
             for one in questions.features(q)
         ]
-        told["provenance"] = None if origin is None else origin.record()
-        told["contract"] = None if contract is None else contract.record()
-        told["prediction_sets"] = None if agent.differential is None else str(agent.differential)
-        return told
+        data["provenance"] = None if origin is None else origin.record()
+        data["contract"] = None if contract is None else contract.record()
+        data["prediction_sets"] = None if agent.differential is None else str(agent.differential)
+        return data
 
     def session(self, known: Mapping[str, Any], key: str | None) -> Session:
         """A case that begins."""
@@ -116,8 +116,8 @@ class ServedModel:
     def answer(self, session: Session, answers: Mapping[str, Any], skipped: Sequence[str]) -> dict[str, str]:
         """Take answers, None for what is not available, and what was skipped; gives what is odd of them by name."""
         odd: dict[str, str] = {}
-        told = [("answers", *one) for one in answers.items()]
-        for place, name, value in [*told, *(("skipped", name, None) for name in skipped)]:
+        answered = [("answers", *one) for one in answers.items()]
+        for place, name, value in [*answered, *(("skipped", name, None) for name in skipped)]:
             with refuse("body", place, name):
                 if value is None:
                     session.unavailable(name)
@@ -143,9 +143,9 @@ class ServedModel:
     def _check_booleans(self, values: Mapping[str, Any]) -> None:
         """Refuse true and false where training showed other numbers than 0 and 1."""
         for name, value in values.items():
-            for part, told in value.items() if isinstance(value, Mapping) else [(name, value)]:
-                if isinstance(told, bool) and not {0.0, 1.0}.issuperset(self._ranges.get(str(part)) or ()):
-                    raise ValueError(f"{short_repr(part)} must be a number, got {json.dumps(told)}.")
+            for part, content in value.items() if isinstance(value, Mapping) else [(name, value)]:
+                if isinstance(content, bool) and not {0.0, 1.0}.issuperset(self._ranges.get(str(part)) or ()):
+                    raise ValueError(f"{short_repr(part)} must be a number, got {json.dumps(content)}.")
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[float, float] | None]:
@@ -153,31 +153,31 @@ class ServedModel:
 
     def notes(self, session: Session, odd: Mapping[str, str]) -> dict[str, str]:
         """What is worth knowing of the answers of a case by name, beside what is odd of the last ones."""
-        told, marks = dict[str, str](odd), Questions.of(self.agent).marks
+        remarks, marks = dict[str, str](odd), Questions.of(self.agent).marks
         for name, value in ((answer.name, answer.value) for answer in session.history):
             if isinstance(value, dict) and 0 < len(value) < len(marks.get(name, ())):
-                told[name] = f"this tells of {len(value)} of {len(marks[name])} marks only: {_MARKS}"
+                remarks[name] = f"this tells of {len(value)} of {len(marks[name])} marks only: {_MARKS}"
         for name in session.needless_answers:
-            told[name] = f"{told[name]} {_NEEDLESS}" if name in told else _NEEDLESS
-        return told
+            remarks[name] = f"{remarks[name]} {_NEEDLESS}" if name in remarks else _NEEDLESS
+        return remarks
 
     def step(self, session: Session, budget: int | None = None) -> dict[str, Any]:
         """What to ask next, or what to decide, as things stand."""
         panel = list(session.next_panel) if budget is None else self._at_budget(session, budget)
         sets = session.differential if budget is None else None
-        told: dict[str, Any] = {"model": self.name, "digest": self.digest, "decide": not panel}
-        told["questions"] = [self._question_data(session, question) for question in panel]
-        told["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
-        told["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
-        told |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}
-        return told | {"prediction_set": None if sets is None else list(map(str, sets))}
+        data: dict[str, Any] = {"model": self.name, "digest": self.digest, "decide": not panel}
+        data["questions"] = [self._question_data(session, question) for question in panel]
+        data["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
+        data["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
+        data |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}
+        return data | {"prediction_set": None if sets is None else list(map(str, sets))}
 
     def _question_data(self, session: Session, question: Question | Feature) -> dict[str, Any]:
-        told = {field.name: getattr(question, field.name) for field in fields(question)}
-        if parts := told.get("features"):
-            told["features"] = [self._question_data(session, feature) for feature in parts]
-            return told
-        return told | {"range": session.training_range(question.name)}
+        data = {field.name: getattr(question, field.name) for field in fields(question)}
+        if parts := data.get("features"):
+            data["features"] = [self._question_data(session, feature) for feature in parts]
+            return data
+        return data | {"range": session.training_range(question.name)}
 
     def _at_budget(self, session: Session, budget: int) -> list[Question]:
         """The question that a hard budget asks next, none once so many were asked."""
@@ -198,8 +198,8 @@ class ServedModel:
         """Why a case is decided as it is, of which these features are known."""
         with refuse("body", "answers"):
             self._check_booleans(answers)
-            [told] = self.clf.explain(dict(answers))
-        return told.to_dict() | {"text": str(told), "model": self.name, "digest": self.digest}
+            [explanation] = self.clf.explain(dict(answers))
+        return explanation.to_dict() | {"text": str(explanation), "model": self.name, "digest": self.digest}
 
 
 def _unusual(session: Session, name: str) -> dict[str, str]:

@@ -32,8 +32,8 @@ class Watch:
             alarm, text = test.alarm is not None, str(test)
             if alarm and before is None:
                 log_event("drift", model=model.name, digest=model.digest, text=text, advice=self.advice)
-        told = {"model": model.name, "digest": model.digest, "n_cases": test.n_cases, "evidence": test.e_value}
-        return told | {"alarm": alarm, "text": f"{text}. {self.advice}" if alarm else text}
+        data = {"model": model.name, "digest": model.digest, "n_cases": test.n_cases, "evidence": test.e_value}
+        return data | {"alarm": alarm, "text": f"{text}. {self.advice}" if alarm else text}
 
 
 def _test(model: ServedModel) -> DriftTest:

@@ -113,14 +113,14 @@ class CaseStep(NextStep):
 def describe(path: str) -> dict[int | str, Any]:
     """What comes back from a path, by status."""
     text, texts, many = (str, ...), (list[str], ...), (list[dict[str, Any]], ...)
-    told: dict[str, Any] = {"/next": NextStep, "/cases": CaseStep, "/cases/answer": CaseStep}
-    told["/healthz"] = create_model("Health", status=text, version=text)
-    told["/explain"] = create_model("Explanation", model=text, digest=text, text=text, steps=many)
-    told["/model"] = create_model(
+    schemas: dict[str, Any] = {"/next": NextStep, "/cases": CaseStep, "/cases/answer": CaseStep}
+    schemas["/healthz"] = create_model("Health", status=text, version=text)
+    schemas["/explain"] = create_model("Explanation", model=text, digest=text, text=text, steps=many)
+    schemas["/model"] = create_model(
         "About", name=text, digest=text, classes=texts, decisions=texts, features=many, models=texts
     )
     stands = {"model": text, "digest": text, "n_cases": (int, ...), "evidence": (float, ...), "alarm": (bool, ...)}
-    told["/outcomes"] = create_model("Stands", **stands, text=text)
+    schemas["/outcomes"] = create_model("Stands", **stands, text=text)
     kind, schema = "application/json", Problem.model_json_schema()
     if fhir := path.startswith("/fhir/"):
         kind, schema = "application/fhir+json", {"type": "object", "required": ["resourceType"]}
@@ -129,4 +129,4 @@ def describe(path: str) -> dict[int | str, Any]:
         "content": {kind: {"schema": schema}},
     }
     described: dict[int | str, Any] = dict.fromkeys((400, 401, 404, 405, 408, 409, 413, 422), content)
-    return described | ({200: content} if fhir else {200: {"model": told[path]}} if path in told else {})
+    return described | ({200: content} if fhir else {200: {"model": schemas[path]}} if path in schemas else {})

@@ -173,13 +173,13 @@ class FriedmanTest(Readable):
     f_p: float
 
     def __str__(self) -> str:
-        said = f"{len(self.names)} methods on {self.n_datasets} data sets"
+        heading = f"{len(self.names)} methods on {self.n_datasets} data sets"
         if np.ptp(self.average_ranks) == 0:
-            return f"Friedman: all average ranks are equal (p = 1), {said}"
+            return f"Friedman: all average ranks are equal (p = 1), {heading}"
         chi_square = f"Friedman: chi2 = {self.chi_square:.4g} ({_p_value_text(self.chi_square_p)})"
         if np.isinf(self.f):
-            return f"{chi_square}, the same ranks on all data sets: exact {_p_value_text(self.f_p)}, {said}"
-        return f"{chi_square}, Iman-Davenport: F = {self.f:.4g} ({_p_value_text(self.f_p)}), {said}"
+            return f"{chi_square}, the same ranks on all data sets: exact {_p_value_text(self.f_p)}, {heading}"
+        return f"{chi_square}, Iman-Davenport: F = {self.f:.4g} ({_p_value_text(self.f_p)}), {heading}"
 
 
 def _p_value_text(p: float) -> str:

@@ -93,14 +93,14 @@ def group_differences(
     judged = (sizes >= least_rows) & (len(values) - sizes >= least_rows)
     lower, upper = sides.intervals(confidence, low)
     largest = np.sort(_largest(values, sizes, judged, n_shuffles)) if judged.any() else np.empty(0)
-    told = []
+    differences = []
     for i, name in enumerate(names):
         p_value, ends = float("nan"), (float("nan"), float("nan"))
         if judged[i]:
             beyond = len(largest) - int(np.searchsorted(largest, statistic[i] * (1 - 1e-9)))
             p_value, ends = (1 + beyond) / (1 + len(largest)), (float(lower[i]), float(upper[i]))
-        told.append(GroupDifference(str(name), int(sizes[i]), float(difference[i]), ends, p_value))
-    return tuple(told)
+        differences.append(GroupDifference(str(name), int(sizes[i]), float(difference[i]), ends, p_value))
+    return tuple(differences)
 
 
 def _largest(values: FloatArray, sizes: IntArray, judged: BoolArray, n_shuffles: int | None) -> FloatArray:

@@ -258,15 +258,15 @@ def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Genera
 
 
 def _check_row_by_row(
-    answer: Callable[[BeliefState], Any], belief: BeliefState, told: IntArray, rng: np.random.Generator, where: str
+    answer: Callable[[BeliefState], Any], belief: BeliefState, expected: IntArray, rng: np.random.Generator, where: str
 ) -> None:
     """Check that answers depend on nothing but the row that they are for."""
     order = np.arange(len(belief))[::-1]
-    require(are_same(answer(belief[order]), told[order]), f"{where}: the answer depends on the order of the rows")
+    require(are_same(answer(belief[order]), expected[order]), f"{where}: the answer depends on the order of the rows")
     some = rng.permutation(len(belief))[:20]
     alone = [int(answer(belief[np.array([row])])[0]) for row in some]
-    require(are_same(alone, told[some]), f"{where}: the answer for a row depends on the other rows")
-    require(are_same(answer(belief), told), f"{where}: the same question asked twice has two answers")
+    require(are_same(alone, expected[some]), f"{where}: the answer for a row depends on the other rows")
+    require(are_same(answer(belief), expected), f"{where}: the same question asked twice has two answers")
 
 
 def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator) -> None:
@@ -282,8 +282,8 @@ def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator
     require(not wrong.size, f"{where}: action must answer one of {may}, got {action[wrong[:1]]}")
     _check_row_by_row(policy.action, belief, action, rng, where)
     going = np.flatnonzero(action != DECIDE)
-    told = np.asarray(policy.next_question(belief))[going]
-    require(are_same(told, action[going]), f"{where}: next_question names other questions than action asks")
+    questions = np.asarray(policy.next_question(belief))[going]
+    require(are_same(questions, action[going]), f"{where}: next_question names other questions than action asks")
 
 
 def _is_allowed(policy: Policy, belief: BeliefState, action: IntArray) -> BoolArray:

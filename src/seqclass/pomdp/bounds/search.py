@@ -233,7 +233,7 @@ class Search(ABC, Generic[N]):
 
     def _frontier(self) -> list[_Frontier]:
         """Where the questions of least lower bound lead to what was not looked at."""
-        found = []
+        frontiers = []
         reach: FloatArray = np.ones(1)
         for number, layer in enumerate(self.layers):
             left = layer.gap
@@ -249,14 +249,14 @@ class Search(ABC, Generic[N]):
             asked = layer.choices.n_branches[choice] > 0
             unasked, followed = choice[~asked], choice[asked]
             row = np.concatenate([fresh, layer.choices.row[unasked]])
-            found.append(_Frontier(row, np.concatenate([np.full(fresh.size, -1), unasked]), (reach * left)[row]))
+            frontiers.append(_Frontier(row, np.concatenate([np.full(fresh.size, -1), unasked]), (reach * left)[row]))
             if number + 1 < len(self.layers):
                 count = layer.choices.n_branches[followed]
                 branch = ranges(layer.choices.first[followed], count)
                 weight = layer.weight[branch] * np.repeat(reach[layer.choices.row[followed]], count)
                 n_after = len(self.layers[number + 1].nodes)
                 reach = np.bincount(layer.target[branch], weight, minlength=n_after).astype(np.float64)
-        return found
+        return frontiers
 
     def _expand(self, frontier: list[_Frontier], left: float) -> None:
         """Open and follow what weighs most."""
@@ -358,9 +358,9 @@ class OrderSearch(Search[BeliefState]):
                     following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
                     branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
                     following[layer.target[branch]] = True
-            told = np.flatnonzero(reached & layer.opened)
-            told = told[np.argsort(keys[told])]
-            plan.append((keys[told], question[told], np.full(len(told), np.nan)))
+            rows = np.flatnonzero(reached & layer.opened)
+            rows = rows[np.argsort(keys[rows])]
+            plan.append((keys[rows], question[rows], np.full(len(rows), np.nan)))
             if not following.any():
                 break
             reached = following

@@ -166,21 +166,21 @@ class Observing:
 
     def probability(self, observation: Any, next_state: Any, action: Any) -> float:
         """Return the probability of an observation."""
-        shown = self.staged.outcome_probabilities(next_state, action)
-        return shown[observation.outcome] if observation.outcome < len(shown) else 0.0
+        odds = self.staged.outcome_probabilities(next_state, action)
+        return odds[observation.outcome] if observation.outcome < len(odds) else 0.0
 
     def sample(self, next_state: Any, action: Any) -> Any:
         """Draw an observation."""
         staged = self.staged
-        shown = staged.outcome_probabilities(next_state, action)
+        odds = staged.outcome_probabilities(next_state, action)
         return (
-            staged.observations[0] if len(shown) == 1 else staged.draw((next_state, action), staged.observations, shown)
+            staged.observations[0] if len(odds) == 1 else staged.draw((next_state, action), staged.observations, odds)
         )
 
     def argmax(self, next_state: Any, action: Any) -> Any:
         """Return the most probable observation."""
-        shown = self.staged.outcome_probabilities(next_state, action)
-        return self.staged.observations[shown.index(max(shown))]
+        odds = self.staged.outcome_probabilities(next_state, action)
+        return self.staged.observations[odds.index(max(odds))]
 
     def get_all_observations(self) -> list[Any]:
         """Every observation."""
@@ -359,12 +359,12 @@ class Unrolled(Process):
             assert seen is not None  # of a problem in any order it always is
             outcome = int(seen[state.node, action.question])
             if outcome < 0:
-                shown = self._nothing
+                odds = self._nothing
             elif self.nodes.by_set:
-                shown = [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
+                odds = [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
             else:
-                shown = [float(v == outcome) for v in range(len(self.observations))]
-            self._shown[key] = shown
+                odds = [float(v == outcome) for v in range(len(self.observations))]
+            self._shown[key] = odds
         return self._shown[key]
 
     def reward(self, state: Any, action: Any) -> float:
@@ -489,10 +489,10 @@ class Staged(Process):
             return self._nothing
         if state not in self._shown:
             if self.several:
-                shown = [float(v == state.outcome) for v in range(len(self.observations))]
+                odds = [float(v == state.outcome) for v in range(len(self.observations))]
             else:
-                shown = [row[state.label] for row in self.table(state.stage - 1, state.context)]
-            self._shown[state] = shown
+                odds = [row[state.label] for row in self.table(state.stage - 1, state.context)]
+            self._shown[state] = odds
         return self._shown[state]
 
     def reward(self, state: Any, action: Any) -> float:

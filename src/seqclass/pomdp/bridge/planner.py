@@ -213,25 +213,25 @@ class PomdpPyPolicy(Policy):
         prices = stage_prices(self.problem, belief.stage, last, paid)
         contexts, parts = context_of(belief), _parts(belief.probabilities[0])
         context = 0 if contexts is None else int(contexts[0])
-        told = parts.tobytes() + prices.tobytes()
+        key = parts.tobytes() + prices.tobytes()
 
         def make() -> Unrolled | Staged:
             return Staged(self.problem, belief.stage, last, context, parts / parts.sum(), prices)
 
-        return (belief.stage, context, told), [context, *np.frombuffer(told, dtype=np.uint32).tolist()], make
+        return (belief.stage, context, key), [context, *np.frombuffer(key, dtype=np.uint32).tolist()], make
 
     def _any_order_task(self, belief: BeliefState) -> _Task:
         """Task of a problem in any order, where what was seen tells all but what was paid for missing answers."""
-        told = [np.asarray(belief.observed, dtype=np.int64).tobytes(), belief.prices.tobytes()]
+        key = [np.asarray(belief.observed, dtype=np.int64).tobytes(), belief.prices.tobytes()]
         if self.problem.max_cost is not None:  # which of a group came first decides what is left to spend
-            told.append(belief.spent.tobytes())
+            key.append(belief.spent.tobytes())
 
         def make() -> Unrolled | Staged:
             nodes = FreeNodes(belief, self._depth(belief), "pomdp-py")
             parts = _parts(nodes.belief(belief)[0])
             return Unrolled(nodes, parts / parts.sum())
 
-        return (belief.stage, *told), np.frombuffer(b"".join(told), dtype=np.uint32).tolist(), make
+        return (belief.stage, *key), np.frombuffer(b"".join(key), dtype=np.uint32).tolist(), make
 
     def _plan(self, staged: Unrolled | Staged, depth: int, seed: np.random.SeedSequence) -> Any:
         """First action of a plan from the first stage of a process."""

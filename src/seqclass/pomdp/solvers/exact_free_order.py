@@ -369,18 +369,18 @@ class RecursionPolicy(DeepLookaheadPolicy):
             else belief.account.groups_paid
         )
         # answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
-        told = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
+        group_status = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
         asked, spent = np.zeros(len(belief), dtype=np.intp), np.zeros(len(belief))
         if problem.max_questions is not None:
             asked = belief.stage - seen.sum(axis=1)
         if problem.max_cost is not None:
             spent = np.round(belief.spent - seen @ problem.prices, 12) + 0.0
-        keys = row_keys([gone, *told, asked[:, None], spent[:, None]])
+        keys = row_keys([gone, *group_status, asked[:, None], spent[:, None]])
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         costs = np.empty(seen.shape)
         for number, row in enumerate(first.tolist()):
             rows = np.flatnonzero(place.reshape(-1) == number)
-            kind = gone[row], told[0][row], told[1][row], int(asked[row]), float(spent[row])
+            kind = gone[row], group_status[0][row], group_status[1][row], int(asked[row]), float(spent[row])
             listed = self._partial_answers(keys[row], *kind)
             at = listed.numbers(belief.observed[rows])
             costs[rows] = listed.question_costs(at) / listed.chance[at, None]

@@ -97,14 +97,14 @@ class _PanelRun:
 
     def examples(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What is told where a panel is chosen, what going on costs there, and how many cases come to it."""
-        told, targets, weights = [], [], []
+        inputs, targets, weights = [], [], []
         for number, (rows, columns, expected, orders) in enumerate(self.choices):
             cost = np.where(orders, self.totals[number][rows] - self.spent[number][rows], expected)
             kept = np.isfinite(cost)
-            told.append(columns[kept])
+            inputs.append(columns[kept])
             targets.append(cost[kept])
             weights.append(self.weights[number][rows][kept])
-        return np.concatenate(told), np.concatenate(targets), np.concatenate(weights)
+        return np.concatenate(inputs), np.concatenate(targets), np.concatenate(weights)
 
 
 @dataclass
@@ -161,9 +161,9 @@ class _PanelSolver(Solver):
                     # a case may come to the same from a first visit that the policy would not have made
                     beside = [] if first is None else [_PanelRun(policy, _first_cases(cases, len(first)), first)]
                     examples = [*examples, *(walked.examples() for walked in (along, *beside))]
-                    told, target, weight = (np.concatenate(column) for column in zip(*examples[-4:]))
+                    inputs, target, weight = (np.concatenate(column) for column in zip(*examples[-4:]))
                     if target.size:
-                        values = PanelValues(problem, ridge(told, target, weight))
+                        values = PanelValues(problem, ridge(inputs, target, weight))
             policies[-1].seconds = time.perf_counter() - started
         return policies
 

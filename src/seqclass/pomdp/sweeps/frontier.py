@@ -174,14 +174,14 @@ def sweep_prices(
     def measure() -> CostFrontier:
         return _run(problem, team, simulation).frontier(team, time.perf_counter() - started)
 
-    found = measure()
+    frontier = measure()
     for _ in range(3):
-        better = team.refine(found.price, found.decision_cost, found.std_error)
+        better = team.refine(frontier.price, frontier.decision_cost, frontier.std_error)
         if better is None:
             break
         team = better
-        found = measure()
-    return found
+        frontier = measure()
+    return frontier
 
 
 def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulation) -> _SweepTally:

@@ -80,19 +80,19 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
     # what a network draws at once knows nothing of how cases begin
     drawn = None if exact or problem.starts is not None else problem.structure.draw_cases(n, rng)
     if drawn is None:
-        given, weight, start = _walk_cases(problem, n, exact, rng)
+        cases, weight, start = _walk_cases(problem, n, exact, rng)
     else:
-        given, weight, start = drawn, np.full(n, 1 / n), np.zeros(n, dtype=np.intp)
+        cases, weight, start = drawn, np.full(n, 1 / n), np.zeros(n, dtype=np.intp)
     shown: list[Any] = []
     for question in range(problem.n_questions):
         bundle = problem.structure.bundle(question)
-        codes = given[:, question]
+        codes = cases[:, question]
         shown.append(codes[:, None] if bundle is None else bundle.decode(codes))
     features = [int(f) for question in range(problem.n_questions) for f in problem.structure.members(question)]
     columns = np.full(max(features, default=-1) + 1, -1)
     columns[features] = np.arange(len(features))
-    X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
-    return TrialCases(given, X, columns, weight, exact, start)
+    X = np.concatenate([*shown, np.empty((len(cases), 0), dtype=cases.dtype)], axis=1)
+    return TrialCases(cases, X, columns, weight, exact, start)
 
 
 def _walk_cases(

@@ -251,8 +251,8 @@ class HiddenInformation(OrderingRule):
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         self.check(belief.problem)
-        found = belief.problem.structure.of_states(questions, belief, StateTables.hidden_information)
-        return ClassInformation().gains(belief, questions) if found is None else found
+        result = belief.problem.structure.of_states(questions, belief, StateTables.hidden_information)
+        return ClassInformation().gains(belief, questions) if result is None else result
 
 
 def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
