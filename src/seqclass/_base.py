@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, log_or_infinite
 from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.stored import is_fitted, require
@@ -174,8 +174,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         ndarray of shape (n, n_classes)
             Minus infinity where a class is impossible.
         """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        return log_or_infinite(self.predict_proba(X))
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
         """Return the (weighted) share of instances whose decision is their label, 1 or "1" alike; "refer" never is."""

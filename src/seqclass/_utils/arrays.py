@@ -92,6 +92,12 @@ def row_sums(X: FloatArray) -> FloatArray:
     return np.asarray((X.reshape(-1, width) @ np.ones(width)).reshape(X.shape[:-1])) if width else X.sum(axis=-1)
 
 
+def log_or_infinite(values: Any) -> FloatArray:
+    """Natural logarithms, minus infinity of 0 without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
 def effective_size(weight: FloatArray | None, n: int) -> float:
     """How many rows of equal weight tell as much as some weighted ones: all n where there are no weights."""
     return float(n) if weight is None else float(weight.sum() ** 2 / (weight @ weight))

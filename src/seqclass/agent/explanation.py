@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, to_json_value
 from seqclass._utils.text import (
     answer_text,
     belief_text,
@@ -461,7 +461,7 @@ class Explanation(Readable):
         -------
         str
         """
-        return json.dumps(_finite(self.to_dict()), indent=indent, allow_nan=False)
+        return json.dumps(to_json_value(self.to_dict()), indent=indent, allow_nan=False)
 
     def highlight(
         self,
@@ -627,14 +627,3 @@ def _to_builtin(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _to_builtin(item) for key, item in value.items()}
     return [_to_builtin(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _finite(value: Any) -> Any:
-    """Make JSON of plain values: keys are texts, and NaN is null."""
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logsumexp
 
-from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, log_or_infinite
 from seqclass.bn._cpds import laplace, shared_information, smooth_family
 from seqclass.bn._junction import JunctionTree, cut_factor, network_factor
 from seqclass.bn._structure import ancestors, topological
@@ -125,8 +126,7 @@ class Forest:
             some: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
             for plan in plans:
                 belief, scale = self._collect(plan, some)
-                with np.errstate(divide="ignore"):
-                    result[:, rows] += np.log(belief.sum(axis=1)) + scale
+                result[:, rows] += log_or_infinite(belief.sum(axis=1)) + scale
         return result
 
     def _chunks(self, n: int) -> Iterable[slice]:
@@ -266,8 +266,7 @@ class Forest:
                 product = self._complete(product, step.node, plan.top, codes)
                 message, lost = product.send(step)
                 scale = scale + lost
-            into = received.get(step.into)
-            received[step.into] = message if into is None else into.times(message)
+            received[step.into] = _times(received.get(step.into), message)
         product = self._complete(received.get(plan.target), plan.target, plan.top, codes)
         values, lost = product.linear()
         return values, scale + lost
@@ -275,11 +274,8 @@ class Forest:
     def _complete(self, product: Product | None, node: int, top: int, codes: Columns) -> Product:
         """Multiply in what the node itself says."""
         own = self.evidence(node, codes)
-        if node == top:
-            own = self.prior(node) if own is None else own.times(self.prior(node))
-        if product is None or own is None:
-            return own if product is None else product  # type: ignore[return-value]
-        return product.times(own)
+        result: Product = _times(product, _times(own, self.prior(node)) if node == top else own)
+        return result
 
     def evidence(self, feature: int, codes: Columns) -> Product | None:
         """Indicator of a feature's outcomes, (1, V, n); all ones in rows where it is not observed."""
@@ -317,16 +313,14 @@ class Product:
         """Message along a step, and the logarithm that was taken out of each class and row."""
         matrix = step.matrix[:, :, :-1]
         if self.logarithmic and not step.positive:
-            with np.errstate(divide="ignore"):
-                terms = np.log(matrix)[:, :, :, None] + self.values[:, None]
-            return Product(_log_sum(terms, axis=2), self.low + step.low, True), 0.0
+            terms = log_or_infinite(matrix)[:, :, :, None] + self.values[:, None]
+            return Product(logsumexp(terms, axis=2), self.low + step.low, True), 0.0
         values, lost = self.linear()
         message = matrix @ values
         low = step.low if self.logarithmic else self.low + step.low
         if low < TUNING.scaled_log or self.logarithmic:
             largest = message.max(axis=1, keepdims=True)
-            with np.errstate(divide="ignore"):
-                lost = lost + np.log(largest[:, 0])
+            lost = lost + log_or_infinite(largest[:, 0])
             message /= np.where(largest > 0, largest, 1.0)
             low = step.low if step.positive else low
         return Product(message, low), lost
@@ -340,10 +334,7 @@ class Product:
         return np.exp(self.values - finite), largest[:, 0]
 
     def _logarithms(self) -> FloatArray:
-        if self.logarithmic:
-            return self.values
-        with np.errstate(divide="ignore"):
-            return np.log(self.values)
+        return self.values if self.logarithmic else log_or_infinite(self.values)
 
 
 def normalise(values: FloatArray) -> FloatArray:
@@ -352,13 +343,6 @@ def normalise(values: FloatArray) -> FloatArray:
     if total.min(initial=1.0) > 0:
         return np.asarray(values / total)
     return np.asarray(np.where(total > 0, values / np.where(total > 0, total, 1.0), 1.0 / values.shape[1]))
-
-
-def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
-    largest = terms.max(axis=axis, keepdims=True)
-    finite = np.where(np.isneginf(largest), 0.0, largest)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(terms - finite).sum(axis=axis)) + finite.squeeze(axis), dtype=np.float64)
 
 
 def parent_array(parents: Sequence[npt.ArrayLike]) -> IntArray:
@@ -387,13 +371,13 @@ def _up_and_down(forest: Forest, order: list[int], codes: Columns, out: FloatArr
         above = forest.parent[j]
         if product is not None and above >= 0:
             sent[j], _ = product.send(forest.step(j, above))
-            received[above] = sent[j] if above not in received else received[above].times(sent[j])
+            received[above] = _times(received.get(above), sent[j])
     arriving: dict[int, Product] = {}
     for j in order:
         if forest.parent[j] < 0:
             arriving[j] = forest.prior(j)
         here = arriving.pop(j)
-        belief, _ = (here if j not in received else here.times(received[j])).linear()
+        belief, _ = _times(here, received.get(j)).linear()
         out[j, :, : belief.shape[1]] = normalise(belief)
         _send_down(forest, j, _times(here, own[j]), sent, arriving)
 
@@ -407,19 +391,17 @@ def _send_down(
     after: list[Product | None] = [None]
     for child in reversed(speaking[1:]):
         after.append(_times(after[-1], sent[child]))
-    before = here
+    before: Any = here
     for child, rest in zip(speaking, reversed(after)):
-        both = _times(before, rest)
-        assert both is not None
-        arriving[child], _ = both.send(forest.step(j, child))
+        arriving[child], _ = _times(before, rest).send(forest.step(j, child))
         before = _times(before, sent.pop(child))
-    assert before is not None
     for child in forest.children[j]:
         if child not in arriving:
             arriving[child], _ = before.send(forest.step(j, child))
 
 
-def _times(first: Product | None, second: Product | None) -> Product | None:
+def _times(first: Product | None, second: Product | None) -> Any:
+    """The product of two, either of which may be there alone, or neither."""
     if first is None or second is None:
         return second if first is None else first
     return first.times(second)
@@ -446,8 +428,7 @@ class Elimination:
         """Log P(evidence | class) of each class and row up to a number of the row, shape (n_classes, n)."""
         result = np.zeros((self.n_classes, n))
         for rows, inverse, columns in self._patterns(codes, n):
-            with np.errstate(divide="ignore"):
-                result[:, inverse[0]] = np.log(self._query(columns, len(rows), None)[0])[:, inverse[1]]
+            result[:, inverse[0]] = log_or_infinite(self._query(columns, len(rows), None)[0])[:, inverse[1]]
         return result
 
     def _size(self, feature: int) -> int:
@@ -612,8 +593,7 @@ class NearestAncestor:
                     likelihood = self.tables.single(feature)[own[rows]]
                 else:
                     likelihood = self.tables.table(feature, ancestor)[own[rows], codes[ancestor][rows]]
-                with np.errstate(divide="ignore"):
-                    result[:, rows] += np.log(likelihood).T
+                result[:, rows] += log_or_infinite(likelihood).T
         return result
 
     def nearest(self, feature: int, known: Container[int]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, log_or_infinite
 from seqclass.bn._checks import Codes, raise_impossible
 
 
@@ -42,11 +42,6 @@ def temper_family(table: FloatArray, prior: FloatArray, temperature: float) -> F
     """Flatten P(v | parents, c) towards P(v | parents), the mean over the classes, for all outcomes of the parents."""
     by_parents = table.reshape(len(table), -1, table.shape[-1]).transpose(1, 0, 2)
     return np.ascontiguousarray(temper(by_parents, prior, temperature).transpose(1, 0, 2)).reshape(table.shape)
-
-
-def log_table(table: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.log(table)
 
 
 def sum_dense(codes: Any, table: FloatArray, out: FloatArray) -> None:
@@ -143,10 +138,10 @@ def log_joint(evidence: Codes, prior: FloatArray, table_of: Callable[[slice], Fl
     """Logarithm of P(state, evidence), (n_states, n_rows), of sparse evidence up to a constant per row."""
     n_rows, n_features = evidence.shape
     joint = np.empty((len(prior), n_rows))
-    joint[:] = log_table(prior)[:, None]
+    joint[:] = log_or_infinite(prior)[:, None]
     n_outcomes = table_of(slice(0, 1)).shape[1] if n_features else 1
     if sparse.issparse(evidence):
-        sum_sparse(evidence, lambda part: log_table(table_of(part)), joint, n_outcomes)
+        sum_sparse(evidence, lambda part: log_or_infinite(table_of(part)), joint, n_outcomes)
         return joint
     # whole blocks of 48 features keep the blocks of joint codes whole
     step = max(48, 48 * int(2**26 // (48 * 8 * 6 * max(1, n_outcomes * len(prior)))))
@@ -155,9 +150,9 @@ def log_joint(evidence: Codes, prior: FloatArray, table_of: Callable[[slice], Fl
         codes = evidence[:, part]
         known = (codes >= 0).any(axis=0)
         if known.all():
-            sum_dense(codes, log_table(table_of(part)), joint)
+            sum_dense(codes, log_or_infinite(table_of(part)), joint)
         elif known.any():
-            sum_dense(codes[:, known], log_table(table_of(part)[known]), joint)
+            sum_dense(codes[:, known], log_or_infinite(table_of(part)[known]), joint)
     return joint
 
 

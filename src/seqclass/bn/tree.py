@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, log_or_infinite, smallest_int
 from seqclass._utils.stored import check_array, require
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import _pgmpy
@@ -37,7 +37,7 @@ from seqclass.bn._parameters import (
     set_fitted_attributes,
 )
 from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, sample_cases
-from seqclass.bn._tables import log_table, temper_family
+from seqclass.bn._tables import temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 from seqclass.bn.ordering import check_order
 
@@ -615,7 +615,7 @@ class TreeNetwork(ObservationModel):
         belief = np.empty((len(evidence), len(self.classes_)))
         for rows in chunks(len(evidence), 8.0 * self.n_features_in_ + 64.0 * len(self.classes_)):
             columns, n = _columns(evidence[rows]), rows.stop - rows.start
-            joint = np.repeat(log_table(self.class_prior_)[:, None], n, axis=1)
+            joint = np.repeat(log_or_infinite(self.class_prior_)[:, None], n, axis=1)
             if columns:
                 joint += self._engine.log_evidence(columns, n)
             largest = joint.max(axis=0)
@@ -643,18 +643,15 @@ class TreeNetwork(ObservationModel):
         super().__setstate__(state | {"structure": unpack_graph(state["structure"])})
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        self._check_settings()
-        began = perf_counter()
-        how = (self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
-        self._learn(Learner(X, codes, sample_weight, *how), began)
+        self._learn(Learner, X, codes, sample_weight)
 
     def _fit_chunks(self, chunks: CodedChunks) -> None:
+        self._learn(Learner.from_chunks, chunks)
+
+    def _learn(self, learn: Callable[..., Learner], *rows: Any) -> None:
         self._check_settings()
         began = perf_counter()
-        how = (self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
-        self._learn(Learner.from_chunks(chunks, *how), began)
-
-    def _learn(self, learner: Learner, began: float) -> None:
+        learner = learn(*rows, self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
         for name in (*self._cached, "strengths_"):
             self.__dict__.pop(name, None)
         self.parents_ = learner.parents(self.structure, as_generator(self.random_state))

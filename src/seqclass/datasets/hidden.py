@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, log_or_infinite, smallest_int
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.datasets.conditional import Conditional
@@ -138,8 +138,7 @@ class HiddenStates(Readable):
         """
         values = self._check_columns(X)
         posterior = np.empty((len(values), len(self.hidden_prior)))
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.hidden_prior)
+        prior = log_or_infinite(self.hidden_prior)
         for rows in chunks(len(values), 24.0 * len(prior), _CHUNK):
             weights = np.repeat(prior[:, None], rows.stop - rows.start, axis=1)
             for j, feature in enumerate(self.features):

@@ -31,6 +31,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import is_frame
+from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation
@@ -376,7 +377,7 @@ def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     for one in content["explanations"]:
         for step in one["steps"]:
             del step["before"], step["missing"]  # told by the step before, and by the outcome
-    return pack_json(_finite(content))
+    return pack_json(to_json_value(content))
 
 
 def read_explanations(content: Mapping[str, Any]) -> Explored:
@@ -397,15 +398,6 @@ def _with_labels(explanation: Explanation, labels: Mapping[Any, str]) -> Explana
         decision=labels.get(explanation.decision, str(explanation.decision)),
         decision_costs={labels.get(code, str(code)): cost for code, cost in explanation.decision_costs.items()},
     )
-
-
-def _finite(value: Any) -> Any:
-    """Plain data in which what is not a number is None."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _code_decisions(decision: npt.NDArray[Any], labels: list[str]) -> tuple[IntArray, list[str]]:

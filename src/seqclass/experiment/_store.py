@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.files import database
+from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import near, short_repr
 from seqclass.experiment._columns import LABELS, check_row
 from seqclass.experiment._keys import key_of
@@ -124,8 +124,7 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
 
 def _text(content: dict[str, Any]) -> str:
     """JSON, in which what is not finite is null."""
-    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in content.items()}
-    return json.dumps(plain, allow_nan=False)
+    return json.dumps(to_json_value(content), allow_nan=False)
 
 
 def filter_table(table: Any, wanted: Mapping[str, Any]) -> Any:
