@@ -277,10 +277,6 @@ def _edges(
     policy: Policy, row: BeliefState, p: FloatArray, region: IntArray, tolerance: float
 ) -> tuple[FloatArray, IntArray]:
     """Every change of region: bisect towards the end of what holds on the left until nothing is left between."""
-
-    def region_at(points: FloatArray) -> IntArray:
-        return _region(policy, row, np.column_stack([1 - points, points]))
-
     before = np.flatnonzero(np.diff(region))
     low, high, last = p[before], p[before + 1], region[before + 1]
     here = region[before]
@@ -292,7 +288,7 @@ def _edges(
             wide = (right - low > tolerance) & (middle > low) & (middle < right)
             if not wide.any():
                 break
-            label = region_at(middle)
+            label = _region(policy, row, np.column_stack([1 - middle, middle]))
             same = label == here
             low = np.where(wide & same, middle, low)
             right = np.where(wide & ~same, middle, right)

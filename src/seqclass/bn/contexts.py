@@ -188,16 +188,13 @@ def strongest(
         groups = [_numbers(np.delete(rows, position, axis=1)) for position in range(kept.size)]
         for distance, j in enumerate(ahead[: TUNING.window]):
             joint = likelihood_of_rows(model, int(j), features[kept], rows) * weight[:, None]
-            lost += TUNING.discount**distance * np.array([_news(joint, group) for group in groups])
+            # I(row; outcome | class, group of the row), summed over classes, from P(row, outcome | class)
+            news = np.array([_entropy(_sums(joint, group)) for group in groups]) - _entropy(joint)
+            lost += TUNING.discount**distance * news
         weakest = int((lost <= lost.min() + TUNING.tie).argmax())
         kept = np.delete(kept, weakest)
         rows, weight = _merge_rows(np.delete(rows, weakest, axis=1), weight)
     return kept
-
-
-def _news(joint: FloatArray, group: IntArray) -> float:
-    """I(row; outcome | class, group of the row), summed over classes, from P(row, outcome | class)."""
-    return _entropy(_sums(joint, group)) - _entropy(joint)
 
 
 def _entropy(joint: FloatArray) -> float:

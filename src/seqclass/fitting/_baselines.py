@@ -86,15 +86,12 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             most = min(TUNING.max_rows, max(500, TUNING.max_cells // max(1, X.shape[1])))
-            part = _Part(fit, X, label, _sample_rows(train, most, rng))
+            train = train if len(train) <= most else np.sort(rng.choice(train, most, replace=False))
+            part = _Part(fit, X, label, train)
             at = place[test]
             decided[at], counts[at], prices[at] = part.decide_rows(part.choose_model(), test)
     costs = fit.agent.problem.decision_costs
     return score_decisions("Linear model", costs, label, fold, decided, prices, counts, weight)
-
-
-def _sample_rows(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
 class _Moments(NamedTuple):

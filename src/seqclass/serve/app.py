@@ -260,14 +260,10 @@ def _problem(path: str, status: int, place: list[str], message: str, headers: An
 
 def _invalid(request: Request, error: Any) -> Response:
     """What is wrong with a request that has not the form of its kind."""
-    problems = [_short(one) for one in error.errors()]
+    problems = [{key: one[key] for key in ("loc", "msg", "type")} for one in error.errors()]
     if request.url.path.startswith("/fhir/"):
         return _problem(request.url.path, 400, [], "; ".join(one["msg"] for one in problems))
     return _json({"detail": problems}, 422)
-
-
-def _short(error: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: error[key] for key in ("loc", "msg", "type")}
 
 
 def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts, form: str) -> Callable[[], dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.bounds.optimum import row_keys
-from seqclass.pomdp.bounds.search import Grown, Search, ranges
+from seqclass.pomdp.bounds.search import Search, ranges
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ask_everything, initial_histories_without_policy, walk
@@ -74,7 +73,7 @@ class _CaseNodes:
     """
 
     #: What there is of each node but its cases.
-    _NAMES = ("size", "first", "asked", "extra", "stopping_cost", "known")
+    _NAMES = ("size", "asked", "extra", "stopping_cost", "known")
     #: Prices are part of the values at the end, which are not their sums.
     prices: FloatArray = np.zeros((1, 1))
 
@@ -83,7 +82,6 @@ class _CaseNodes:
         self.first: IntArray = np.asarray(np.cumsum(size) - size)
         self.asked, self.extra = of_each["asked"], of_each["extra"]
         self.stopping_cost, self.known = of_each["stopping_cost"], of_each["known"]
-        self._grown: Grown | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -94,19 +92,12 @@ class _CaseNodes:
 
     def __getitem__(self, rows: IntArray) -> _CaseNodes:
         member = self.member[ranges(self.first[rows], self.size[rows])]
-        return _CaseNodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES if name != "first"})
+        return _CaseNodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES})
 
     @classmethod
     def join(cls, parts: Sequence[_CaseNodes]) -> _CaseNodes:
-        """Nodes of two, in the room behind those of the first where it has any."""
-        before, after = parts
-        grown = before._grown or Grown({name: getattr(before, name) for name in ("member", *cls._NAMES)})
-        before._grown = None  # nobody else writes into that room
-        joined = copy(before)
-        joined._grown = grown
-        more = {name: getattr(after, name) for name in ("member", *cls._NAMES)}
-        vars(joined).update(grown.add(more | {"first": after.first + before.member.size}))
-        return joined
+        """Nodes of several batches, one after the other."""
+        return cls(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in ("member", *cls._NAMES)})
 
 
 def rate_of(mean: float, spread: float, n: int, failing: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -54,29 +54,6 @@ class _Choices(NamedTuple):
     n_branches: IntArray
 
 
-class Grown:
-    """Arrays that grow at their ends without being copied each time; what is in them may be changed in place."""
-
-    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._rooms = dict(arrays)
-        self._sizes = {name: len(array) for name, array in arrays.items()}
-
-    def add(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """All arrays, those given with more at their ends."""
-        for name, more in arrays.items():
-            room, size = self._rooms[name], self._sizes[name]
-            if not len(more):
-                continue
-            if size + len(more) > len(room):
-                kept = room[:size]
-                room = np.empty((2 * (size + len(more)), *room.shape[1:]), dtype=room.dtype)
-                room[:size] = kept
-                self._rooms[name] = room
-            room[size : size + len(more)] = more
-            self._sizes[name] = size + len(more)
-        return {name: room[: self._sizes[name]] for name, room in self._rooms.items()}
-
-
 class _Layer(Generic[N]):
     """Partial answers of equally many questions: the nodes of the search, and what leads on from them."""
 
@@ -91,14 +68,11 @@ class _Layer(Generic[N]):
         self.rows, self.starts, self.own = none, none, np.zeros(len(nodes), dtype=np.intp)
         #: Of each branch its choice, probability, and where in the next layer it leads.
         self.choice, self.weight, self.target = none, nothing, none
-        names = ("low", "high", "opened", "own", "rows", "starts", "choice", "weight", "target")
-        self._grown = Grown({name: getattr(self, name) for name in names})
-        self._grown_choices = Grown(self.choices._asdict())
 
     def grow(self, **more: npt.NDArray[Any]) -> None:
         """Put more at the ends of arrays of these names."""
-        for name, array in self._grown.add(more).items():
-            setattr(self, name, array)
+        for name, array in more.items():
+            setattr(self, name, np.concatenate([getattr(self, name), array]))
 
     @property
     def gap(self) -> FloatArray:
@@ -124,7 +98,8 @@ class _Layer(Generic[N]):
         starts = self.choices.row.size + np.flatnonzero(np.diff(at, prepend=-1))
         self.own[rows[kept]] = self.rows.size + np.arange(kept.size)
         self.grow(rows=rows[kept], starts=starts)
-        self.choices = _Choices(**self._grown_choices.add(choices._asdict()))
+        columns: Any = zip(self.choices, choices)
+        self.choices = _Choices(*map(np.concatenate, columns))
         self.opened[rows] = True
         # of those without a question that may be better than what is known, that is the optimum
         closed = np.setdiff1d(rows, rows[kept])
