@@ -22,7 +22,7 @@ from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.one_step import unasked_questions
-from seqclass.pomdp.problem import OPEN, BeliefState, set_question
+from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question
 from seqclass.pomdp.single_cases import History, KeptHistories
 from seqclass.pomdp.skipped import opened_questions
 from seqclass.pomdp.visits import order_panels
@@ -375,9 +375,8 @@ class Case:
     @cached_property
     def history(self) -> History | None:
         """Where it goes on as the policy's own beliefs do; None where these would not tell all."""
-        belief, seen = self.belief, self.facts.observed
-        assert seen is not None  # the problem of the facts is free
-        later = seen[0, belief.stage : belief.problem.n_questions]
+        belief = self.belief
+        later = observations(self.facts)[0, belief.stage : belief.problem.n_questions]
         follows = belief.problem.any_order or bool((later == OPEN).all())
         return History(self.questions.histories, belief) if self.questions.policy_sees_all and follows else None
 
@@ -444,8 +443,7 @@ class Case:
         if self.history is not None:
             return self.history.answer(question, -1).belief
         facts, nothing = self.facts, np.array([-1])
-        assert facts.observed is not None  # the problem of the facts is free
-        seen = facts.observed.copy()
+        seen = observations(facts).copy()
         seen[0, question] = -1
         state = facts.problem.advance(question, facts.state, nothing)
         return _policy_view(self.belief, facts.replace(observed=seen, state=state, stage=facts.stage + 1), self.known)
@@ -454,8 +452,7 @@ class Case:
 def _policy_view(belief: BeliefState, facts: BeliefState, known: frozenset[int]) -> BeliefState:
     """What the policy sees of the facts, from what it saw before."""
     problem = belief.problem
-    assert facts.observed is not None  # the problem of the facts is free
-    seen = facts.observed[0, : problem.n_questions].tolist()
+    seen = observations(facts)[0, : problem.n_questions].tolist()
     if not problem.any_order:
         return as_seen(belief, facts, *_first_unknown_stage(problem, belief, seen))
     stage = sum(outcome > OPEN for outcome in seen)

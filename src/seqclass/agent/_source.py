@@ -344,9 +344,8 @@ def _values(given: Any, n: int, name: Any) -> list[Any]:
     values = list(values)
     if len(values) != n:
         raise ValueError(
-            f"provider gave {len(values)} values of {short_repr(name)} for {n} rows: give one for each, None "
-            f"where it is "
-            "not available."
+            f"provider gave {len(values)} values of {short_repr(name)} for {n} rows: give one for each, None where it "
+            "is not available."
         )
     missing = pd.isna(pd.Series(values, dtype=object)).tolist()
     return [None if gone else value for value, gone in zip(values, missing)]

@@ -13,7 +13,7 @@ from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.problem import OPEN, BeliefState, set_question
+from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question
 from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.solvers.ordering.rules import forced_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk
@@ -51,8 +51,7 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
     problem = begun.problem
     seen: IntArray | None = None
     if problem.any_order:
-        assert facts.observed is not None  # the problem of the facts is free
-        seen = facts.observed[:, : problem.n_questions]
+        seen = observations(facts)[:, : problem.n_questions]
     else:
         state = problem.structure.with_messages(state, facts.problem.structure.messages(facts.state))
     account, own = facts.account, begun.account
@@ -134,8 +133,7 @@ class WarmStart:
         for _ in walk(self.info, np.ones(len(self.info)), ask):
             pass
         if budget is not None:
-            assert self.info.observed is not None  # the problem of the facts is free
-            question[(self.info.observed[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
+            question[(observations(self.info)[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
         return question
 
     def see(self, level: Level) -> list[tuple[IntArray, BeliefState]]:
@@ -158,8 +156,7 @@ class WarmStart:
 
     def _first_unknown_stages(self, level: Level) -> list[tuple[IntArray, int, Any]]:
         """Rows of a level by the first stage of a fixed order that is not known, with the state there."""
-        problem, seen = self.problem, level.belief.observed
-        assert seen is not None  # the problem of the facts is free
+        problem, seen = self.problem, observations(level.belief)
         waiting: dict[int, list[tuple[IntArray, Any]]] = {}
         for before, stage, state in self._standing:
             place = np.full(int(level.parent.max(initial=before.max())) + 1, -1)

@@ -32,7 +32,7 @@ from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, observations
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
@@ -299,9 +299,7 @@ def _rows(problem: AcquisitionProblem, plan: Iterable[Any]) -> list[list[Any]]:
 
 def _decode_key(problem: AcquisitionProblem, key: bytes) -> list[int]:
     """What a key of `evidence` says was seen: a question and its outcome each in turn."""
-    seen = problem.initial_belief().observed
-    assert seen is not None  # of a problem in any order
-    kind, n = seen.dtype, problem.n_questions
+    kind, n = observations(problem.initial_belief()).dtype, problem.n_questions
     observed = np.frombuffer(key.ljust(kind.itemsize * n, b"\0")[: kind.itemsize * n], dtype=kind)
     at = np.flatnonzero(observed != OPEN)
     return [int(number) for number in np.column_stack([at, observed[at]]).ravel()]

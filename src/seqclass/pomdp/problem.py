@@ -678,6 +678,12 @@ class BeliefState(Readable):
         return int(question[row] if self._mixed else question)
 
 
+def observations(belief: BeliefState) -> IntArray:
+    """What the questions showed, (n, n_questions), of a problem in any order; see `BeliefState`."""
+    assert belief.observed is not None  # of a fixed order nobody asks for it
+    return belief.observed
+
+
 def has_requirements(problem: AcquisitionProblem) -> bool:
     """Whether rules say that something has to be asked before anything is decided."""
     return problem.rules is not None and problem.rules.has_requirements

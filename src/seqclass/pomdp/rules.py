@@ -202,9 +202,8 @@ class Rules:
             least, most = self._bounds(name)
             if most < least:
                 raise ValueError(
-                    f"rules: area {short_repr(name)} is to have at least {least} and at most {most}: lower "
-                    f"at_least, or "
-                    "raise at_most."
+                    f"rules: area {short_repr(name)} is to have at least {least} and at most {most}: lower at_least, "
+                    "or raise at_most."
                 )
         for group in _list(self.enemies, "enemies"):
             if len(_list(group, "each group of enemies")) < 2:
@@ -260,9 +259,8 @@ class Rules:
                 if column in home:
                     called = short_repr(f"x{column}" if names is None else str(names[column]))
                     raise ValueError(
-                        f"rules: {called} is in area {short_repr(home[column])} and in area {short_repr(name)}: "
-                        f"an item counts "
-                        "for one area."
+                        f"rules: {called} is in area {short_repr(home[column])} and in area {short_repr(name)}: an "
+                        "item counts for one area."
                     )
                 home[column] = name
         enemies = [columns(group, "enemies") for group in self.enemies]
@@ -497,9 +495,8 @@ class QuestionRules:
         if (whose := whose[whose >= 0]).size and self.at_least[whose].any():
             name = self.areas[int(whose[self.at_least[whose].argmax()])]
             raise ValueError(
-                f"rules: an item of area {short_repr(name)} is in two groups of enemies, and the area has "
-                f"at_least: make "
-                "the groups one, or leave at_least out."
+                f"rules: an item of area {short_repr(name)} is in two groups of enemies, and the area has at_least: "
+                "make the groups one, or leave at_least out."
             )
         across = [self.area[group & ~self._never] for group in self.enemies]
         if problem.max_cost is not None and any(self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size):
@@ -511,9 +508,8 @@ class QuestionRules:
         if (over := count > self.at_most).any():
             full = int(over.argmax())
             raise ValueError(
-                f"rules: {int(count[full])} of area {short_repr(self.areas[full])} are mandatory or come first, "
-                f"and at most "
-                f"{int(self.at_most[full])} may be asked: raise at_most."
+                f"rules: {int(count[full])} of area {short_repr(self.areas[full])} are mandatory or come first, and at "
+                f"most {int(self.at_most[full])} may be asked: raise at_most."
             )
         self._check_enough(problem)
 

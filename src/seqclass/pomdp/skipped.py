@@ -9,7 +9,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.prices_after import PriceAfter
 from seqclass.pomdp.answer_rules import AnswerRules
-from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState, observations
 from seqclass.pomdp.starts import Starts
 
 __all__: list[str] = []
@@ -44,8 +44,7 @@ def answers_to(
 
     These are numbers of questions of one feature and where that is among these, and pairs of both for bundles.
     """
-    problem, observed = belief.problem, belief.observed
-    assert observed is not None  # in a fixed order there are no such rules
+    problem, observed = belief.problem, observations(belief)
     answers = np.full((len(belief), len(features)), -1)
     unasked = np.zeros(answers.shape, dtype=bool)
     questions, place = _single_questions(features, problem)

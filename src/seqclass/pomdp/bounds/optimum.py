@@ -27,7 +27,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import cheapest_question
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status, observations
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
 from seqclass.pomdp.worlds import Game, game_of
@@ -50,8 +50,7 @@ def evidence(
     belief: BeliefState, *columns: FloatArray | IntArray, seen: IntArray | None = None
 ) -> npt.NDArray[np.bytes_]:
     """Key of what each row has seen, in whatever order, (n,): equal where all that follows is."""
-    seen = belief.observed if seen is None else seen
-    assert seen is not None  # of a problem in any order it always is
+    seen = observations(belief) if seen is None else seen
     return _evidence(belief.problem, seen, belief.account.groups_paid, belief.spent, *columns)
 
 
@@ -388,7 +387,6 @@ class PartialAnswers:
         """What to ask after each partial answer that the best policy comes to, once all least costs are found."""
         plan: Plan = []
         begun, number = self.problem.initial_belief(), np.array([len(self.costs) - 1])
-        assert begun.observed is not None
         while len(number):
             digits = number[:, None] // self.steps % self.sizes
             asked, costs = digits < self.sizes - 1, np.full(digits.shape, np.inf)
@@ -396,7 +394,7 @@ class PartialAnswers:
                 costs = self.question_costs(number)
             question, least = cheapest_question(costs, self.problem)
             on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
-            seen = np.where(asked, digits, OPEN).astype(begun.observed.dtype)
+            seen = np.where(asked, digits, OPEN).astype(observations(begun).dtype)
             keys = _evidence(self.problem, seen, groups_paid_after(self.problem, asked), asked @ self.problem.prices)
             order = np.argsort(keys)
             plan.append((keys[order], question[order], (least / self.chance[number])[order]))

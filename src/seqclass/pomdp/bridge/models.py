@@ -16,7 +16,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, observations
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.unrolled import FreeNodes
@@ -355,9 +355,7 @@ class Unrolled(Process):
             return self._nothing
         key = (state, action)
         if key not in self._shown:
-            seen = self.nodes.levels[state.stage - self.first].observed
-            assert seen is not None  # of a problem in any order it always is
-            outcome = int(seen[state.node, action.question])
+            outcome = int(observations(self.nodes.levels[state.stage - self.first])[state.node, action.question])
             if outcome < 0:
                 odds = self._nothing
             elif self.nodes.by_set:

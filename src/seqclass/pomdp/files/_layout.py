@@ -16,7 +16,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, observations
 from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
 
 #: The action that buys the next feature; action 0 in every file.
@@ -138,8 +138,7 @@ class FreeLayout(_Numbered):
         limited = self.problem.max_cost is not None
         names: list[str] = []
         for level in self.nodes.levels:
-            assert level.observed is not None  # of a problem in any order it always is
-            for number, seen in enumerate(level.observed.tolist()):
+            for number, seen in enumerate(observations(level).tolist()):
                 asked = [(question, value) for question, value in enumerate(seen) if value >= 0]
                 name = prefix + "".join(f"q{q}" if self.nodes.by_set else f"q{q}o{v}" for q, v in asked)
                 # which of a group came first decides what was spent

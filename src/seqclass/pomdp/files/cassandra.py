@@ -23,7 +23,7 @@ from seqclass.pomdp.files._layout import (
     write_lines,
 )
 from seqclass.pomdp.files.pomdpx import write_pomdpx
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, observations
 
 __all__ = ["write_pomdp"]
 
@@ -96,8 +96,7 @@ def _observations(layout: FreeLayout, question: int, action: str, states: list[l
     yield f"O: {action} : {END} : o0 1.0"
     for level in nodes.levels:
         table = nodes.likelihood(question, level)[0] if nodes.by_set else None
-        assert level.observed is not None  # of a problem in any order it always is
-        for outcome in level.observed[:, question].tolist():
+        for outcome in observations(level)[:, question].tolist():
             for c, name in enumerate(states[place]):
                 if outcome < 0 or table is None:  # never after another question, but the format wants a distribution
                     yield f"O: {action} : {name} : o{max(outcome, 0)} 1.0"

@@ -152,9 +152,8 @@ class _AskingPolicy(Policy):
             check_part(rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
             if not problem.any_order:
                 raise ValueError(
-                    f"rule={rule!r} needs a problem in which any question may come next: make it with "
-                    f"any_order=True (a "
-                    'classifier with order="adaptive"), or leave out the rule.'
+                    f"rule={rule!r} needs a problem in which any question may come next: make it with any_order=True "
+                    '(a classifier with order="adaptive"), or leave out the rule.'
                 )
             rule.check(problem)
         self.rule = rule
