@@ -112,8 +112,8 @@ class Forest:
         rows, inverse = distinct_rows(relevant, {j: len(self.cpds[j]) for j in relevant}, n)
         table = np.empty((len(rows), len(self.cpds[feature]), self.n_classes))
         for part in self._chunks(len(rows)):
-            some: Columns = {j: column[rows[part]].astype(np.intp) for j, column in relevant.items()}
-            table[part] = normalise(self._collect(plan, some)[0]).transpose(2, 1, 0)
+            part_codes: Columns = {j: column[rows[part]].astype(np.intp) for j, column in relevant.items()}
+            table[part] = normalise(self._collect(plan, part_codes)[0]).transpose(2, 1, 0)
         if len(rows) == 1:
             return np.broadcast_to(table, (n, *table.shape[1:]))
         return table if len(rows) == n else table[inverse]
@@ -123,9 +123,9 @@ class Forest:
         plans = self._upward(codes)
         result = np.zeros((self.n_classes, n))
         for rows in self._chunks(n):
-            some: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
+            part_codes: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
             for plan in plans:
-                belief, scale = self._collect(plan, some)
+                belief, scale = self._collect(plan, part_codes)
                 result[:, rows] += log_or_infinite(belief.sum(axis=1)) + scale
         return result
 
@@ -170,24 +170,24 @@ class Forest:
         for top in roots:
             while top not in codes and len(below[top]) == 1:
                 top = below[top][0]
-            inside, stack = [], [top]
+            subtree, stack = [], [top]
             while stack:
                 j = stack.pop()
-                inside.append(j)
+                subtree.append(j)
                 stack.extend(below.get(j, ()))
-            plans.append(_Plan(top, top, [self.step(j, self.parent[j]) for j in inside[:0:-1]]))
+            plans.append(_Plan(top, top, [self.step(j, self.parent[j]) for j in subtree[:0:-1]]))
         return plans
 
     def _approach(self, feature: int, codes: Columns, n: int) -> tuple[Columns, _Plan]:
         """What bears on a feature, row by row, and the messages that bring it there."""
-        joined = self._neighbours_on_paths(feature, codes)
-        seen: Columns = {}
+        neighbours = self._neighbours_on_paths(feature, codes)
+        observed: Columns = {}
         edges: list[tuple[int, int]] = []
         stack: list[tuple[int, int, BoolArray | None]] = [(feature, -1, None)]
         while stack:
-            node, came, open_rows = stack.pop()
-            for j in joined[node]:
-                if j == came:
+            node, previous, open_rows = stack.pop()
+            for j in neighbours[node]:
+                if j == previous:
                     continue
                 edges.append((j, node))
                 column = codes.get(j)
@@ -196,42 +196,42 @@ class Forest:
                     continue
                 known = column >= 0 if open_rows is None else (column >= 0) & open_rows
                 if known.any():
-                    seen[j] = np.where(known, column, -1)
-                beyond = ~known if open_rows is None else open_rows & ~known
-                if beyond.any():
-                    stack.append((j, node, beyond))
-        kept = set(seen)
+                    observed[j] = np.where(known, column, -1)
+                unknown = ~known if open_rows is None else open_rows & ~known
+                if unknown.any():
+                    stack.append((j, node, unknown))
+        reached = set(observed)
         steps = []
         for j, into in reversed(edges):
-            if j in kept:
-                kept.add(into)
+            if j in reached:
+                reached.add(into)
                 steps.append(self.step(j, into))
         top = feature
-        while self.parent[top] in kept:
+        while self.parent[top] in reached:
             top = self.parent[top]
-        return seen, _Plan(feature, top, steps)
+        return observed, _Plan(feature, top, steps)
 
     def _neighbours_on_paths(self, feature: int, codes: Columns) -> dict[int, list[int]]:
         """Neighbours of each node on the paths between a feature, its root and the evidence of its tree."""
-        joined: dict[int, list[int]] = {}
+        neighbours: dict[int, list[int]] = {}
         at, below = feature, -1
         while at >= 0:
-            joined[at] = [] if below < 0 else [below]
+            neighbours[at] = [] if below < 0 else [below]
             if below >= 0:
-                joined[below].append(at)
+                neighbours[below].append(at)
             at, below = self.parent[at], at
         for j in codes:
             path = []
-            while j >= 0 and j not in joined:
+            while j >= 0 and j not in neighbours:
                 path.append(j)
                 j = self.parent[j]
             if j < 0:  # of another tree
                 continue
             for node in reversed(path):
-                joined[j].append(node)
-                joined[node] = [j]
+                neighbours[j].append(node)
+                neighbours[node] = [j]
                 j = node
-        return joined
+        return neighbours
 
     def step(self, node: int, into: int) -> MessageStep:
         """Message that a feature sends to its parent or to a child."""
@@ -264,17 +264,17 @@ class Forest:
                 message = Product(step.matrix.take(codes[step.node], axis=2), step.low)
             else:
                 product = self._complete(product, step.node, plan.top, codes)
-                message, lost = product.send(step)
-                scale = scale + lost
+                message, log_scale = product.send(step)
+                scale = scale + log_scale
             received[step.into] = _times(received.get(step.into), message)
         product = self._complete(received.get(plan.target), plan.target, plan.top, codes)
-        values, lost = product.linear()
-        return values, scale + lost
+        values, log_scale = product.linear()
+        return values, scale + log_scale
 
     def _complete(self, product: Product | None, node: int, top: int, codes: Columns) -> Product:
         """Multiply in what the node itself says."""
-        own = self.evidence(node, codes)
-        result: Product = _times(product, _times(own, self.prior(node)) if node == top else own)
+        indicator = self.evidence(node, codes)
+        result: Product = _times(product, _times(indicator, self.prior(node)) if node == top else indicator)
         return result
 
     def evidence(self, feature: int, codes: Columns) -> Product | None:
@@ -315,15 +315,15 @@ class Product:
         if self.logarithmic and not step.positive:
             terms = log_or_infinite(matrix)[:, :, :, None] + self.values[:, None]
             return Product(logsumexp(terms, axis=2), self.low + step.low, True), 0.0
-        values, lost = self.linear()
+        values, log_scale = self.linear()
         message = matrix @ values
         low = step.low if self.logarithmic else self.low + step.low
         if low < TUNING.scaled_log or self.logarithmic:
             largest = message.max(axis=1, keepdims=True)
-            lost = lost + log_or_infinite(largest[:, 0])
+            log_scale = log_scale + log_or_infinite(largest[:, 0])
             message /= np.where(largest > 0, largest, 1.0)
             low = step.low if step.positive else low
-        return Product(message, low), lost
+        return Product(message, low), log_scale
 
     def linear(self) -> tuple[FloatArray, FloatArray | float]:
         """Entries with a largest one of 1 where they were logarithms, and what was taken out."""
@@ -357,17 +357,17 @@ def all_conditionals(forest: Forest, codes: Columns, n: int) -> FloatArray:
     result = np.zeros((len(order), forest.n_classes, largest, n))
     # three messages a feature are kept until the chunk is done
     for rows in chunks(n, 8.0 * 4 * len(order) * largest * forest.n_classes, CHUNK_BYTES // 4):
-        some: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
-        _up_and_down(forest, order, some, result[..., rows])
+        part_codes: Columns = {j: column[rows].astype(np.intp) for j, column in codes.items()}
+        _up_and_down(forest, order, part_codes, result[..., rows])
     return np.asarray(result.transpose(3, 0, 2, 1))
 
 
 def _up_and_down(forest: Forest, order: list[int], codes: Columns, out: FloatArray) -> None:
-    own = {j: forest.evidence(j, codes) for j in order}
+    indicators = {j: forest.evidence(j, codes) for j in order}
     received: dict[int, Product] = {}
     sent: dict[int, Product] = {}
     for j in reversed(order):
-        product = _times(received.get(j), own[j])
+        product = _times(received.get(j), indicators[j])
         above = forest.parent[j]
         if product is not None and above >= 0:
             sent[j], _ = product.send(forest.step(j, above))
@@ -379,21 +379,21 @@ def _up_and_down(forest: Forest, order: list[int], codes: Columns, out: FloatArr
         here = arriving.pop(j)
         belief, _ = _times(here, received.get(j)).linear()
         out[j, :, : belief.shape[1]] = normalise(belief)
-        _send_down(forest, j, _times(here, own[j]), sent, arriving)
+        _send_down(forest, j, _times(here, indicators[j]), sent, arriving)
 
 
 def _send_down(
-    forest: Forest, j: int, here: Product | None, sent: dict[int, Product], arriving: dict[int, Product]
+    forest: Forest, j: int, product: Product | None, sent: dict[int, Product], arriving: dict[int, Product]
 ) -> None:
     """Tell each child what is known from elsewhere: from above, from here and from its siblings."""
-    speaking = [child for child in forest.children[j] if child in sent]
+    senders = [child for child in forest.children[j] if child in sent]
     # products of what comes before and after each of them, as nothing can be divided out where it may be zero
     after: list[Product | None] = [None]
-    for child in reversed(speaking[1:]):
+    for child in reversed(senders[1:]):
         after.append(_times(after[-1], sent[child]))
-    before: Any = here
-    for child, rest in zip(speaking, reversed(after)):
-        arriving[child], _ = _times(before, rest).send(forest.step(j, child))
+    before: Any = product
+    for child, later in zip(senders, reversed(after)):
+        arriving[child], _ = _times(before, later).send(forest.step(j, child))
         before = _times(before, sent.pop(child))
     for child in forest.children[j]:
         if child not in arriving:
@@ -443,26 +443,26 @@ class Elimination:
         """Distinct rows of each set of observed features, where they occur, and their evidence."""
         if n == 0:
             return
-        known: dict[int, Any] = {j: (column >= 0).astype(np.intp) for j, column in codes.items()}
-        examples, pattern = distinct_rows(known, dict.fromkeys(known, 2), n)
+        is_known: dict[int, Any] = {j: (column >= 0).astype(np.intp) for j, column in codes.items()}
+        examples, pattern = distinct_rows(is_known, dict.fromkeys(is_known, 2), n)
         for number, example in enumerate(examples):
-            at = np.flatnonzero(pattern == number)
-            observed = {j: codes[j][at] for j in codes if known[j][example]}
-            rows, inverse = distinct_rows(observed, {j: self._size(j) for j in observed}, len(at))
-            yield rows, (at, inverse), {j: column[rows] for j, column in observed.items()}
+            rows_of_pattern = np.flatnonzero(pattern == number)
+            observed = {j: codes[j][rows_of_pattern] for j in codes if is_known[j][example]}
+            rows, inverse = distinct_rows(observed, {j: self._size(j) for j in observed}, len(rows_of_pattern))
+            yield rows, (rows_of_pattern, inverse), {j: column[rows] for j, column in observed.items()}
 
     def _query(self, columns: Columns, n: int, target: int | None) -> FloatArray:
         """P(target's outcome, evidence | class) up to a factor of each row, (n_outcomes, n_classes, n); without a
         target P(evidence | class) in its place, (1, n_classes, n).
         """
-        wanted = [] if target is None else [target]
-        needed = dict.fromkeys(ancestors([*columns, *wanted], self.parents))
+        targets = [] if target is None else [target]
+        needed = dict.fromkeys(ancestors([*columns, *targets], self.parents))
         sizes = [self._size(j) if j in needed and j not in columns else 1 for j in range(len(self.parents))]
         cells = min(math.prod(map(float, sizes)), TUNING.max_cells)
         result = np.empty((1 if target is None else sizes[target], self.n_classes, n))
         for rows in chunks(n, 24.0 * cells * self.n_classes):
-            some: Columns = {j: column[rows].astype(np.intp) for j, column in columns.items()}
-            factors = [cut_factor(network_factor(j, self.parents[j].tolist(), self.cpds[j]), some) for j in needed]
+            part: Columns = {j: column[rows].astype(np.intp) for j, column in columns.items()}
+            factors = [cut_factor(network_factor(j, self.parents[j].tolist(), self.cpds[j]), part) for j in needed]
             try:
                 tree = JunctionTree(factors, sizes, self.n_classes, TUNING.max_cells)
             except ValueError as error:
@@ -470,8 +470,8 @@ class Elimination:
                     "the graph is too densely connected for exact inference: use conditioning='ancestor', or a "
                     "structure with fewer edges."
                 ) from error
-            marginals, total = tree.marginals(wanted, {}, rows.stop - rows.start)
-            result[..., rows] = np.moveaxis(marginals[0], 0, 1) if wanted else total[None]
+            marginals, total = tree.marginals(targets, {}, rows.stop - rows.start)
+            result[..., rows] = np.moveaxis(marginals[0], 0, 1) if targets else total[None]
         return result
 
 
@@ -484,19 +484,19 @@ class PathTables:
 
     def above(self, feature: int, known: Container[int]) -> Iterator[int]:
         """Yield the ancestors of a feature among some, nearest first."""
-        at = self.forest.parent[feature]
-        while at >= 0:
-            if at in known:
-                yield at
-            at = self.forest.parent[at]
+        node = self.forest.parent[feature]
+        while node >= 0:
+            if node in known:
+                yield node
+            node = self.forest.parent[node]
 
     def table(self, feature: int, ancestor: int) -> FloatArray:
         """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
         table: FloatArray = self.forest.cpds[feature]
-        at = self.forest.parent[feature]
-        while at != ancestor:
-            table = np.einsum("vpc,pgc->vgc", table, self.forest.cpds[at])
-            at = self.forest.parent[at]
+        node = self.forest.parent[feature]
+        while node != ancestor:
+            table = np.einsum("vpc,pgc->vgc", table, self.forest.cpds[node])
+            node = self.forest.parent[node]
         return np.asarray(table)
 
     def single(self, feature: int) -> FloatArray:
@@ -586,13 +586,13 @@ class NearestAncestor:
         for feature in self.tables.order:
             if feature not in codes:
                 continue
-            own = codes[feature]
+            outcomes = codes[feature]
             for rows, ancestor in self._groups(feature, codes, n):
-                rows = rows[own[rows] >= 0]
+                rows = rows[outcomes[rows] >= 0]
                 if ancestor < 0:
-                    likelihood = self.tables.single(feature)[own[rows]]
+                    likelihood = self.tables.single(feature)[outcomes[rows]]
                 else:
-                    likelihood = self.tables.table(feature, ancestor)[own[rows], codes[ancestor][rows]]
+                    likelihood = self.tables.table(feature, ancestor)[outcomes[rows], codes[ancestor][rows]]
                 result[:, rows] += log_or_infinite(likelihood).T
         return result
 

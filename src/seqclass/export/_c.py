@@ -44,10 +44,10 @@ def c_source(data: dict[str, Any], promise: str) -> str:
         "DECISIONS": len(data["decisions"]),
         "CHARGE_MISSING": int(data["charge_missing"]),
     }
-    more, held, tables = (_program if kind == "program" else _graph)(data)
-    defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
-    struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
-    parts = {"network.c": kind == "program" and data["program"]["network"], "rules.c": more.get("HAS_RULES")}
+    defines, fields, tables = (_program if kind == "program" else _graph)(data)
+    defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | defines).items())
+    struct = f"\ntypedef struct {{\n{fields}    double cost;\n}} seq_case;\n"
+    parts = {"network.c": kind == "program" and data["program"]["network"], "rules.c": defines.get("HAS_RULES")}
     names = ["common.c", *(name for name, wanted in parts.items() if wanted), f"{kind}.c"]
     code = [resource(name, __package__) for name in names]
     functions = [resource(name, __package__) for name in ("functions.c", f"functions_{kind}.c")]
@@ -55,7 +55,7 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     text = _comment(visible(data["provenance"]["text"]))
     origin = f"\n   Learnt {text}; its digest is {data['provenance']['model']}." if text else ""
     promise_lines = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
-    lists = bool(more.get("LISTED"))
+    lists = bool(defines.get("LISTED"))
     order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
     head = str(resource("head.c", __package__)).format(
         by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(promise_lines)
@@ -101,7 +101,7 @@ _POLICIES = (
 )
 
 
-def _called(kind: str) -> str:
+def _constant(kind: str) -> str:
     return "VALUES" if kind in ("grid", "vectors", "functions") else kind.split()[0].upper()
 
 
@@ -117,7 +117,7 @@ class _Parts:
         self.order: list[int] = []
         self.weights: list[list[float]] = []
         #: The policies that have tables of their own, of which there is one of a kind.
-        self.own: dict[str, dict[str, Any]] = {}
+        self.tables: dict[str, dict[str, Any]] = {}
         self.recursion = False
         self.policy(data["program"]["policy"])
 
@@ -140,8 +140,8 @@ class _Parts:
         elif kind == "plan":
             first = self.policy(data["otherwise"])
         if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions", "panels"):
-            self.own[kind] = data
-        self.policies[at] = (_called(kind), data["n_stages"], first, second, number)
+            self.tables[kind] = data
+        self.policies[at] = (_constant(kind), data["n_stages"], first, second, number)
         return at
 
     def of_values(self, data: dict[str, Any]) -> int:
@@ -162,7 +162,7 @@ class _Parts:
             self.order += data["order"]
         elif kind == "improved":
             first, second = self.of_values(data["values"]), data["n_candidates"]
-        self.rules.append((_called(kind), int(data["per_price"]), first, second))
+        self.rules.append((_constant(kind), int(data["per_price"]), first, second))
         return len(self.rules) - 1
 
 
@@ -172,28 +172,28 @@ def _max_candidates(data: dict[str, Any]) -> int:
 
 
 def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
-    held, questions, parts = data["program"], data["questions"], _Parts(data)
-    n_classes, asked = len(data["classes"]), held["n_questions"]
+    content, questions, parts = data["program"], data["questions"], _Parts(data)
+    n_classes, asked = len(data["classes"]), content["n_questions"]
     groups = [-1 if question["group"] is None else question["group"] for question in questions]
     counts = [feature["n_outcomes"] for feature in data["features"]]
-    rows, starts = _flat(held["likelihoods"]), [0, *accumulate(counts)]
+    rows, starts = _flat(content["likelihoods"]), [0, *accumulate(counts)]
     first, sizes = [], []
-    for question, table in zip(questions, held["bundles"]):
+    for question, table in zip(questions, content["bundles"]):
         feature = question["features"][0]
         first.append(starts[feature] if table is None else len(rows))
         sizes.append(counts[feature] if table is None else len(table))
         rows = rows if table is None else rows + table
-    limited = held["max_questions"] is not None
+    limited = content["max_questions"] is not None
     visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
     waits = [delay * visits["delay_cost"] for delay in visits["delays"]]
     alone = [visits["cost"] + wait for wait in waits]
-    more: dict[str, Any] = {
-        "HIDDEN": len(held["hidden_class"]),
+    defines: dict[str, Any] = {
+        "HIDDEN": len(content["hidden_class"]),
         "ASKED": asked,
-        "STAGES": min(held["max_questions"], asked) if limited else asked,
+        "STAGES": min(content["max_questions"], asked) if limited else asked,
         "LIMITED": int(limited),
-        "ANY_ORDER": int(held["any_order"]),
-        "MOST": "HUGE_VAL" if held["max_cost"] is None else repr(budget_of(held["max_cost"])),
+        "ANY_ORDER": int(content["any_order"]),
+        "MOST": "HUGE_VAL" if content["max_cost"] is None else repr(budget_of(content["max_cost"])),
         "DEAREST": repr(float(max(map(max, data["decision_costs"])) or 1.0)),
         "GROUPS": max(groups, default=-1) + 1 or 1,
         "INFORMATION": 0,
@@ -205,13 +205,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     }
     keeps = not _by_order(data) and math.prod(size + 1 for size in sizes[:asked]) < 2**31
     # costs that a recursion keeps on the stack, a prime number of them: 160 kB
-    more["REMEMBERED"] = 10_007 if parts.recursion and keeps else 1
-    more["LISTED"] = _n_listed(data, sizes[:asked]) if parts.recursion else 0
-    more |= {f"RULE_{name}": number for number, name in enumerate(_RULES)}
-    more |= {f"POLICY_{name}": number for number, name in enumerate(_POLICIES)}
+    defines["REMEMBERED"] = 10_007 if parts.recursion and keeps else 1
+    defines["LISTED"] = _n_listed(data, sizes[:asked]) if parts.recursion else 0
+    defines |= {f"RULE_{name}": number for number, name in enumerate(_RULES)}
+    defines |= {f"POLICY_{name}": number for number, name in enumerate(_POLICIES)}
     tables = [
-        _table("int", "hidden_class", held["hidden_class"]),
-        _table("double", "hidden_prior", held["hidden_prior"]),
+        _table("int", "hidden_class", content["hidden_class"]),
+        _table("double", "hidden_prior", content["hidden_prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
         _table("int", "group", groups),
         _table("char", "put_off", [question.get("put_off", 0) for question in questions]),
@@ -222,24 +222,24 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "alone", alone),
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
-        *(_network(data, more) if held["network"] else _states(rows, starts, more)),
+        *(_network(data, defines) if content["network"] else _states(rows, starts, defines)),
         *_columns("policy", parts.policies, type="int", stages="int", a="int", b="int", x="double"),
         *_columns("rule", parts.rules, type="int", per_price="int", a="int", b="int"),
         _table("int", "values_rule", [rule for rule, _, _ in parts.values]),
         _table("int", "values_stages", [stages for _, stages, _ in parts.values]),
         _table("int", "values_start", _starts([of for _, _, of in parts.values])),
         _table("int", "values_row", _flat(of for _, _, of in parts.values)),
-        _table("double", "weights", _flat(parts.weights), more["TOLD"]),
+        _table("double", "weights", _flat(parts.weights), defines["TOLD"]),
         _table("int", "rule_order", parts.order),
     ]
-    tables += _rules(data, more)
-    tables += _policy_tables(parts, more, n_classes, asked, len(data["decisions"]))
+    tables += _rules(data, defines)
+    tables += _policy_tables(parts, defines, n_classes, asked, len(data["decisions"]))
     case = (
-        f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
-        f"    int seen[{len(questions) or 1}];\n    char paid[{more['GROUPS']}];\n"
-        f"    char ordered[{len(questions) or 1}];\n    double owed[{more['GROUPS']}];\n    int visits;\n"
+        f"    double weight[{defines['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
+        f"    int seen[{len(questions) or 1}];\n    char paid[{defines['GROUPS']}];\n"
+        f"    char ordered[{len(questions) or 1}];\n    double owed[{defines['GROUPS']}];\n    int visits;\n"
     )
-    return more, case, "".join(tables)
+    return defines, case, "".join(tables)
 
 
 def _by_order(data: dict[str, Any]) -> bool:
@@ -250,20 +250,20 @@ def _by_order(data: dict[str, Any]) -> bool:
 
 def _n_listed(data: dict[str, Any], sizes: list[int]) -> int:
     """Partial answers where they alone tell what is best, and are more than a recursion goes through on the stack."""
-    held = data["program"]
-    if any(held["bundles"]) or held["network"] or data["visits"] or _by_order(data):
+    content = data["program"]
+    if any(content["bundles"]) or content["network"] or data["visits"] or _by_order(data):
         return 0
     n = math.prod(size + 1 for size in sizes)
     return n if FEW < n <= ANEW else 0
 
 
-def _states(rows: list[Any], starts: list[int], more: dict[str, Any]) -> list[str]:
+def _states(rows: list[Any], starts: list[int], defines: dict[str, Any]) -> list[str]:
     """P(outcome | hidden state), of each feature and then of bundles."""
-    more["CLIQUES"] = 0
-    return [_table("int", "likelihood_start", starts), _table("double", "likelihoods", _flat(rows), more["HIDDEN"])]
+    defines["CLIQUES"] = 0
+    return [_table("int", "likelihood_start", starts), _table("double", "likelihoods", _flat(rows), defines["HIDDEN"])]
 
 
-def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
+def _network(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
     """Cliques of a network, and how one goes through their cells beside those of messages."""
     sizes, cliques = (data["program"]["network"][key] for key in ("sizes", "cliques"))
     cells = [math.prod(sizes[v] for v in clique["variables"]) for clique in cliques]
@@ -281,7 +281,7 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
     tables = [_flat(clique["table"]) for clique in cliques]
     asked = len(data["questions"])
     at_home = [v if v < asked and home[v] == k else -1 for k, one in enumerate(cliques) for v in one["variables"]]
-    more |= {
+    defines |= {
         "CLIQUES": len(cliques),
         "CELLS": sum(cells),
         "SENT": sum(messages),
@@ -305,15 +305,15 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
     ]
 
 
-def _rules(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
+def _rules(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
     """Rules of what may be asked, and skip logic, that of the start after the other."""
-    held, start, n = data["program"]["rules"], data["program"]["start"], data["program"]["n_questions"]
-    logic = [*(held["answers"] if held else []), *start]
+    rules, start, n = data["program"]["rules"], data["program"]["start"], data["program"]["n_questions"]
+    logic = [*(rules["answers"] if rules else []), *start]
     gates = {rule["after"] for rule in logic[: len(logic) - len(start)]}
-    more |= {"RULED": int(held is not None), "DEMANDS": int(bool(held and held["demands"])), "STARTS": len(start)}
-    more |= {"LOGIC": len(logic) - len(start), "HAS_RULES": int(held is not None or bool(start))}
+    defines |= {"RULED": int(rules is not None), "DEMANDS": int(bool(rules and rules["demands"])), "STARTS": len(start)}
+    defines |= {"LOGIC": len(logic) - len(start), "HAS_RULES": int(rules is not None or bool(start))}
     tables = [_table("char", "gate", [int(q in gates) for q in range(n)])]
-    if not more["HAS_RULES"]:
+    if not defines["HAS_RULES"]:
         return tables
     effects = ("opens", "closes", "implies")
     tables += [_table("int", f"logic_{key}", [rule[key] for rule in logic]) for key in ("question", "after")]
@@ -324,77 +324,77 @@ def _rules(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
         _table("int", "logic_start", _starts([rule["answers"] for rule in logic])),
         _table("int", "logic_answer", _flat(rule["answers"] for rule in logic)),
     ]
-    if held is None:
+    if rules is None:
         return tables
-    areas, sets = len(held["at_least"]), held["sets"]
-    more |= {"AREAS": areas or 1, "ENEMIES": len(held["enemies"]), "UNITS": max(held["unit"], default=0) + 1}
-    more |= {"SETS": len(sets) or 1, "N_SETS": len(sets)}
-    more |= {"REQUIRED": len(held["required"]), "FIRST": len(held["first"])}
-    lists = {"enemy": held["enemies"], "set": [one["areas"] for one in sets], "cheap": held["cheapest"] or [[]]}
+    areas, sets = len(rules["at_least"]), rules["sets"]
+    defines |= {"AREAS": areas or 1, "ENEMIES": len(rules["enemies"]), "UNITS": max(rules["unit"], default=0) + 1}
+    defines |= {"SETS": len(sets) or 1, "N_SETS": len(sets)}
+    defines |= {"REQUIRED": len(rules["required"]), "FIRST": len(rules["first"])}
+    lists = {"enemy": rules["enemies"], "set": [one["areas"] for one in sets], "cheap": rules["cheapest"] or [[]]}
     return [
         *tables,
-        *(_table("int", key, held[key] or [0]) for key in ("area", "at_least", "at_most", "unit", "required")),
+        *(_table("int", key, rules[key] or [0]) for key in ("area", "at_least", "at_most", "unit", "required")),
         *(_table("int", f"{key}_start", _starts(some)) for key, some in lists.items()),
         *(_table("int", name, _flat(lists[key])) for name, key in (("enemy", "enemy"), ("set_area", "set"))),
         _table("int", "cheapest_of", _flat(lists["cheap"])),
-        _table("int", "first_ones", held["first"]),
-        _table("char", "is_required", [int(q in held["required"]) for q in range(n)]),
-        _table("char", "closed", [int(q in held["closed"]) for q in range(n)]),
+        _table("int", "first_ones", rules["first"]),
+        _table("char", "is_required", [int(q in rules["required"]) for q in range(n)]),
+        _table("char", "closed", [int(q in rules["closed"]) for q in range(n)]),
         _table("int", "set_takes", _flat(one["takes"] for one in sets), n),
     ]
 
 
-def _policy_tables(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
+def _policy_tables(parts: _Parts, defines: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
     """Tables of policies that have such."""
-    grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
-    panels = parts.own.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
-    rows = [*panels["plan"], *parts.own.get("plan", {"plan": []})["plan"]]
+    grid, vectors = parts.tables.get("grid"), parts.tables.get("vectors")
+    panels = parts.tables.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
+    rows = [*panels["plan"], *parts.tables.get("plan", {"plan": []})["plan"]]
     plan = [([row[0], *row[2:]], row[1]) for row in rows]
-    bounds, weights = parts.own.get("bounds", {}), panels["weights"] or []
-    more |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
-    more |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}
+    bounds, weights = parts.tables.get("bounds", {}), panels["weights"] or []
+    defines |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
+    defines |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}
     stages = _flat(grid["stages"]) if grid else []
-    more["GRID"], more["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
-    more["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
-    more["BOUND_GRID"], more["LINE"] = bounds.get("resolution", 0), len(bounds.get("points", [0.0]))
+    defines["GRID"], defines["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
+    defines["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
+    defines["BOUND_GRID"], defines["LINE"] = bounds.get("resolution", 0), len(bounds.get("points", [0.0]))
     bit = [2 ** bounds["once"].index(q) if q in bounds.get("once", ()) else 0 for q in range(asked)]
-    more["PLAN"] = len(plan)
+    defines["PLAN"] = len(plan)
     rows = []
     for (ask, *seen), _ in plan:
         row = [-2] * asked
         for question, outcome in zip(seen[::2], seen[1::2]):
             row[question] = outcome
         rows.append([ask, *row])
-    held = _flat(vectors["stages"]) if vectors else []
-    functions = parts.own.get("functions", {"stages": [], "pairs": [], "prices": []})
+    vector_sets = _flat(vectors["stages"]) if vectors else []
+    functions = parts.tables.get("functions", {"stages": [], "pairs": [], "prices": []})
     every = _flat(functions["stages"])
     fitted = [weights for weights in every if weights is not None]
     places = accumulate(int(weights is not None) for weights in every)
     at = [-1 if weights is None else place - 1 for weights, place in zip(every, places)]
-    more["FITTED"], more["PAIRS"] = int(bool(every)), len(functions["pairs"])
+    defines["FITTED"], defines["PAIRS"] = int(bool(every)), len(functions["pairs"])
     values = grid or vectors or functions
     prices = values["prices"]
-    thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
+    thresholds = parts.tables.get("thresholds", {"thresholds": []})["thresholds"]
     return [
-        *_context_tables(values, more, n_classes),
-        _table("double", "stage_values", _flat(stages), more["POINTS"]),
-        _table("int", "vector_start", _starts(held)),
-        _table("double", "vectors", _flat(_flat(held)), n_classes),
+        *_context_tables(values, defines, n_classes),
+        _table("double", "stage_values", _flat(stages), defines["POINTS"]),
+        _table("int", "vector_start", _starts(vector_sets)),
+        _table("double", "vectors", _flat(_flat(vector_sets)), n_classes),
         _table("double", "planned_prices", prices),
         _table("int", "function_row", at),
-        _table("double", "functions", _flat(fitted), 4 * n_classes + 4 + 2 * more["PAIRS"]),
+        _table("double", "functions", _flat(fitted), 4 * n_classes + 4 + 2 * defines["PAIRS"]),
         _table("int", "pairs", _flat(functions["pairs"]), 2),
         _table("double", "thresholds", _flat(_flat(thresholds)), n_classes),
         _table("int", "bit", bit),
         _table("double", "line", bounds.get("points", [])),
-        _table("double", "bounds", _flat(bounds.get("values", [])), more["BOUND_POINTS"]),
+        _table("double", "bounds", _flat(bounds.get("values", [])), defines["BOUND_POINTS"]),
         _table("int", "plan", _flat(rows), asked + 1),
         _table("double", "plan_cost", [cost for _, cost in plan]),
         _table("double", "panel_weights", weights or [0.0] * (10 + n_classes)),
     ]
 
 
-def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
+def _context_tables(values: dict[str, Any], defines: dict[str, Any], n_classes: int) -> list[str]:
     """Contexts of values in a fixed order, and what earlier answers correct of them."""
     moves = values.get("moves") or []
     corrections = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
@@ -406,7 +406,7 @@ def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int
         for table in one["tables"]:
             starts.append(len(rows))
             rows += table
-    more["MOVES"], more["VALUED"] = int(bool(moves)), len(values["stages"])
+    defines["MOVES"], defines["VALUED"] = int(bool(moves)), len(values["stages"])
     return [
         _table("int", "value_start", _starts(values["stages"])),
         _table("int", "move_start", _starts([_flat(stage) for stage in moves])),
@@ -437,7 +437,7 @@ class _Name(str):
 
 def _graph(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
     nodes, n_classes = data["nodes"], len(data["classes"])
-    following = [[node["missing"], *node["next"]] if "ask" in node else [] for node in nodes]
+    successors = [[node["missing"], *node["next"]] if "ask" in node else [] for node in nodes]
     tables = [
         _table("int", "ask", [node.get("ask", -1) for node in nodes]),
         _table("double", "node_price", [node.get("price") for node in nodes]),
@@ -446,8 +446,8 @@ def _graph(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
         _table("double", "node_now", [node["cost_now"] for node in nodes]),
         _table("double", "node_belief", _flat(node["belief"] for node in nodes), n_classes),
         _table("char", "node_cut", [int(node.get("cut", False)) for node in nodes]),
-        _table("int", "first", _starts(following)),
-        _table("int", "next", [-1 if child is None else child for child in _flat(following)]),
+        _table("int", "first", _starts(successors)),
+        _table("int", "next", [-1 if child is None else child for child in _flat(successors)]),
     ]
     return {}, "    int node;\n", "".join(tables)
 

@@ -95,8 +95,8 @@ def _table(head: list[str], rows: Iterable[list[str]]) -> str:
 def _prices(agent: Agent, unit: str) -> str:
     prices = agent.prices.take(agent.order)
     text = f"A feature costs {_span(prices.full, unit)}."
-    less = prices.discounted[prices.discounted < prices.full]
-    text = f"{text[:-1]}, and {_span(less, unit)} once another of its group was acquired." if less.size else text
+    lower = prices.discounted[prices.discounted < prices.full]
+    text = f"{text[:-1]}, and {_span(lower, unit)} once another of its group was acquired." if lower.size else text
     after = _span(np.array([one.price for one in prices.after]), unit)
     return f"{text} Where others were answered before it may be {after}." if prices.after else text
 
@@ -143,9 +143,9 @@ def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: 
     if held_out is None:
         return text
     lower, upper = held_out.cost_interval
-    words = "which is within the interval"
+    verdict = "which is within the interval"
     if held_out.expected_cost < lower:
-        words = "which is below that interval: it is too sure of itself"
+        verdict = "which is below that interval: it is too sure of itself"
     elif held_out.expected_cost > upper:
-        words = "which is above that interval: it is less sure of itself than it might be"
-    return f"{text} It expects a cost of {money(held_out.expected_cost, unit)}, {words}."
+        verdict = "which is above that interval: it is less sure of itself than it might be"
+    return f"{text} It expects a cost of {money(held_out.expected_cost, unit)}, {verdict}."

@@ -31,38 +31,38 @@ from seqclass.pomdp.walk import Level, check_questions, walk
 
 def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
-    kept = 0.99  # least share of cases that is followed to its end
-    start = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
-    mend = (
+    least = 0.99  # least share of cases that is followed to its end
+    reason = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
+    remedy = (
         "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model), "
         "raise prices, fit fewer features, or raise max_nodes"
     )
     # rarer cases are cut until the graph is small enough
     for cut in (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,):
-        maker = _Maker(agent, max_nodes, cut)
-        with suppress(_TooMany):
+        maker = _GraphBuilder(agent, max_nodes, cut)
+        with suppress(_TooManyNodes):
             # one answer in twenty counts as missing
             for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllObservations(0.05, agent.charge_missing)):
                 pass
-            if min_probability is None and maker.cut > 1 - kept:
+            if min_probability is None and maker.cut > 1 - least:
                 break
             return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
     if min_probability is not None:
         raise ValueError(
-            f"{start}, and this one has more than max_nodes={max_nodes} nodes, rare cases left out by "
-            f"min_probability={min_probability:g}. {mend}, or min_probability."
+            f"{reason}, and this one has more than max_nodes={max_nodes} nodes, rare cases left out by "
+            f"min_probability={min_probability:g}. {remedy}, or min_probability."
         )
     raise ValueError(
-        f"{start}, and within max_nodes={max_nodes} nodes less than {kept:.0%} of cases would be followed to their "
-        f"end. {mend}; or leave out more rare cases by min_probability=0.001, say."
+        f"{reason}, and within max_nodes={max_nodes} nodes less than {least:.0%} of cases would be followed to their "
+        f"end. {remedy}; or leave out more rare cases by min_probability=0.001, say."
     )
 
 
-class _TooMany(Exception):
+class _TooManyNodes(Exception):
     """More nodes than there may be."""
 
 
-class _Maker:
+class _GraphBuilder:
     """Makes the nodes level by level, each linked to the one above it."""
 
     def __init__(self, agent: Agent, max_nodes: int, min_probability: float) -> None:
@@ -79,15 +79,15 @@ class _Maker:
     def ask(self, level: Level) -> IntArray:
         n = len(level.belief)
         if len(self.nodes) + n > self.max_nodes:
-            raise _TooMany
+            raise _TooManyNodes
         question, saving, added = np.full(n, DECIDE), np.full(n, np.nan), np.full(n, np.nan)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.action(view)
-            on = np.flatnonzero(question[rows] != DECIDE)
-            if on.size:
-                saving[rows[on]] = expected_saving(self.policy, view[on])
-                asked = question[rows[on], None] == np.arange(view.problem.n_questions)
-                added[rows[on]] = added_saving(self.policy, view[on], asked, saving[rows[on]])
+            going_on = np.flatnonzero(question[rows] != DECIDE)
+            if going_on.size:
+                saving[rows[going_on]] = expected_saving(self.policy, view[going_on])
+                asked = question[rows[going_on], None] == np.arange(view.problem.n_questions)
+                added[rows[going_on]] = added_saving(self.policy, view[going_on], asked, saving[rows[going_on]])
         cut = (question != DECIDE) & (level.weight < self.least) & (level.stage > 0)
         question[cut] = DECIDE
         self.cut += float(level.weight[cut].sum())
@@ -118,14 +118,14 @@ class _Maker:
         nodes: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():
             nodes[row]["cut"] = True
-        on = np.flatnonzero(asked != DECIDE)
-        for part in chunks(len(on), 32.0 * belief.problem.n_questions * float(self.n_outcomes.max(initial=1))):
-            view = belief[on[part]]
+        going_on = np.flatnonzero(asked != DECIDE)
+        for part in chunks(len(going_on), 32.0 * belief.problem.n_questions * float(self.n_outcomes.max(initial=1))):
+            view = belief[going_on[part]]
             prices = np.broadcast_to(view.prices, (len(view), belief.problem.n_questions))
             once = view.stopping_cost[:, None] - one_step_costs(view)
             if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
-                once = np.where(asked[on[part], None] == np.arange(once.shape[1]), once, -np.inf)
-            for place, row in enumerate(on[part].tolist()):
+                once = np.where(asked[going_on[part], None] == np.arange(once.shape[1]), once, -np.inf)
+            for place, row in enumerate(going_on[part].tolist()):
                 nodes[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])
         self.nodes += nodes
 
@@ -232,23 +232,23 @@ def _questions(
     agent: Agent, problem: AcquisitionProblem, words: Labels
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
-    asked = Questions(agent, problem)
+    naming = Questions(agent, problem)
     features: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     plain = without_visits(problem)
     for question in range(problem.n_questions):
-        shows = asked.features(question)
+        shows = naming.features(question)
         sizes = agent.model.n_outcomes_[problem.structure.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
         price, full = float(plain.prices[question]), float(plain.full_prices[question])
         # of a group, or the most of prices that depend on answers
         terms: dict[str, Any] = {"group": None if group < 0 else group, "full_price": max(price, full)}
-        if late := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
-            terms["put_off"] = late
+        if put_off := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
+            terms["put_off"] = put_off
         if np.isin(problem.structure.members(question), agent.known).any():
             terms["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))
-        name = asked.name(question)
+        name = naming.name(question)
         asks: dict[str, Any] = {"features": list(numbers), "price": price}
         if own := marks_of(agent).get(name):
             start = mark_prefix(name)
@@ -261,8 +261,8 @@ def _questions(
             entry |= {"unit": words.text_of(feature.name, "unit")}
             entry |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
             choices = list(map(list, answer_choices(agent, feature.column, words).items())) or None
-            gone = int(agent.coder.missing_code[feature.column])
-            apart = {} if gone < 0 else {"missing": gone}
+            missing = int(agent.coder.missing_code[feature.column])
+            apart = {} if missing < 0 else {"missing": missing}
             features.append(entry | _reading_rule(agent, feature.column) | {"choices": choices} | apart)
     return features, questions
 
@@ -287,8 +287,8 @@ def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
         )
     at = int(np.searchsorted(coder.numeric_, column))
     low, high = bins.own_bins_[at].tolist()
-    apart = [] if np.isnan(low) else [low, float(np.nextafter(high, np.inf))]
-    edges = sorted({*bins.bin_edges_[at][np.isfinite(bins.bin_edges_[at])].tolist(), *apart})
+    own_bin = [] if np.isnan(low) else [low, float(np.nextafter(high, np.inf))]
+    edges = sorted({*bins.bin_edges_[at][np.isfinite(bins.bin_edges_[at])].tolist(), *own_bin})
     return {
         "type": "number",
         "edges": edges,

@@ -125,20 +125,20 @@ def _by_network(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
     """A network: the hidden states are the classes, and what an answer tells is worked out of tables of cliques."""
     if problem.bundles is not None:
         raise NotExportable("of a network it cannot say what a bundle of features tells")
-    by_clique = agent.model.cliques(problem.features)
-    if by_clique is None:
+    cliques_of_model = agent.model.cliques(problem.features)
+    if cliques_of_model is None:
         raise NotExportable(
             "what an answer tells depends on more than finitely many hidden states, and on no small network"
         )
-    size = sum(table.size for _, _, table in by_clique)
+    size = sum(table.size for _, _, table in cliques_of_model)
     if size > MOST_CELLS:
         raise NotExportable(
             f"the tables of its network have {size:,} numbers, more than the {MOST_CELLS:,} that a page goes through"
         )
-    sizes = {j: n for variables, _, table in by_clique for j, n in zip(variables, table.shape[1:])}
+    sizes = {j: n for variables, _, table in cliques_of_model for j, n in zip(variables, table.shape[1:])}
     cliques = [
         {"variables": list(variables), "parent": parent, "table": short(table.reshape(len(table), -1))}
-        for variables, parent, table in by_clique
+        for variables, parent, table in cliques_of_model
     ]
     return {
         "hidden_class": list(range(problem.n_classes)),
@@ -168,19 +168,19 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
             raise NotExportable(
                 "in one order for everybody it cannot say what a bundle of features tells of hidden states"
             )
-        same = own.model is model and np.array_equal(own.features, whole.features[:n])
+        alike = own.model is model and np.array_equal(own.features, whole.features[:n])
     elif _latent_tables(own) is not None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
-        same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
+        alike = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
     else:
         raise NotExportable("what an answer tells depends on more than finitely many hidden states")
     groups, full = zip(
         *((_groups(p)[:n], np.where(_groups(p) >= 0, p.full_prices, p.prices)[:n]) for p in (own, whole))
     )
     pairs = [groups, full, (own.prices, whole.prices[:n]), (own.prior, whole.prior)]
-    same = same and _most_of(own) == _most_of(whole)
-    if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
+    alike = alike and _most_of(own) == _most_of(whole)
+    if not (alike and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
         raise NotExportable("its policy was made for other questions, prices or costs, or another prior")
 
 

@@ -56,8 +56,8 @@ def _answer_rules(rules: AnswerRules | None, whole: AcquisitionProblem, n_questi
     """Skip logic by the first so many questions: what each answer opens, closes or implies."""
     if rules is None:
         return []
-    shows = [whole.structure.members(question) for question in range(n_questions)]
-    place = {int(own[0]): question for question, own in enumerate(shows) if len(own) == 1}
+    members = [whole.structure.members(question) for question in range(n_questions)]
+    place = {int(own[0]): question for question, own in enumerate(members) if len(own) == 1}
     data = []
     for target, gate, accepts, implied in zip(rules.target, rules.gate, rules.accepts, rules.implied.tolist()):
         question, after = (place.get(int(rules.features[one])) for one in (target, gate))
