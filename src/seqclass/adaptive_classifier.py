@@ -530,7 +530,6 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             warnings.warn(
                 f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
                 f"({at_once:.3g}) beyond chance; see choice_.",
-                UserWarning,
                 stacklevel=3,
             )
         elif (warning := self.held_out_.against_deciding()) and self.target_cost is None:

@@ -650,7 +650,6 @@ def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[n
         warnings.warn(
             f"the cheapest feature costs {least:g} and the dearest error {dearest:g}, so that nothing is worth buying: "
             "prices look like money; give decision_costs (--decision-costs), what errors cost in the same money.",
-            UserWarning,
             stacklevel=4,
         )
 

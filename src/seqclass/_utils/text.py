@@ -86,9 +86,7 @@ def percent(p: float) -> str:
     """Write a probability in percent, without calling anything certain that is not."""
     if 0 < p < 0.0005:
         return "<0.1%"
-    if 0.9995 <= p < 1:
-        return ">99.9%"
-    return f"{100 * p:.1f}%"
+    return ">99.9%" if 0.9995 <= p < 1 else f"{100 * p:.1f}%"
 
 
 def plan_saving_text(saving: float, added: float, price: float, unit: str = "", by: str = "this question") -> str:

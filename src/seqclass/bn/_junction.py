@@ -123,7 +123,7 @@ class JunctionTree:
         """With so many numbers as ``small`` in all tables another order of elimination is not looked for."""
         self.sizes, self.n_classes = list(sizes), n_classes
         scopes = _scopes(factors, self.sizes, n_classes, max_cells, small)
-        self.cliques, self.home = self._hung(scopes, factors)
+        self.cliques, self.home = self._hang(scopes, factors)
         self.largest = max(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
         self.total = sum(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
         #: Numbers in the largest message, over all classes.
@@ -360,7 +360,7 @@ class JunctionTree:
             self._passing[wanted] = passes, asked
         return self._passing[wanted]
 
-    def _hung(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
+    def _hang(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
         """Cliques with their tables, children before parents, and the smallest clique of each variable."""
         cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
         holding: dict[int, list[int]] = {j: [] for j in _all_variables(scopes)}
@@ -419,8 +419,8 @@ class _Messages:
         sizes = dict(zip([*self.scope, *scope], (*self.product.shape[1:-1], *message.shape[1:-1])))
         both = [j for j in self.scope if j in scope]
         first, second = ([j for j in some if j not in both] for some in (self.scope, scope))
-        (a, c), (b, d), (e, f) = (_parted(some, self.clique.shared) for some in (first, second, both))
-        ours, theirs = _laid(self.product, self.scope, a, e, c, f), _laid(message, scope, b, e, d, f)
+        (a, c), (b, d), (e, f) = (_partition(some, self.clique.shared) for some in (first, second, both))
+        ours, theirs = _lay_out(self.product, self.scope, a, e, c, f), _lay_out(message, scope, b, e, d, f)
         product = ours[:, :, None, :, :, None] * theirs[:, None, :, :, None]
         self.scope = [*a, *b, *e, *c, *d, *f]
         self.product = product.reshape(len(product), *(sizes[j] for j in self.scope), product.shape[-1])
@@ -439,31 +439,31 @@ class _Messages:
         return np.asarray(np.einsum(*operands))
 
 
-def _parted(some: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
+def _partition(some: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
     """Variables that are kept, and others."""
     return [j for j in some if j in kept], [j for j in some if j not in kept]
 
 
 def _as_matrix(table: FloatArray, every: Sequence[int], scope: Sequence[int], kept: Sequence[int]) -> FloatArray:
     """A table that rows share, to be multiplied by what each is told: what is kept by what is not, for all of both."""
-    both, theirs = _parted(scope, kept)
-    ours, gone = _parted([j for j in every if j not in scope], kept)
+    both, theirs = _partition(scope, kept)
+    ours, gone = _partition([j for j in every if j not in scope], kept)
     table = table.sum(axis=tuple(1 + every.index(j) for j in gone), keepdims=True)
-    return np.ascontiguousarray(_laid(table, every, both, ours, [*theirs, *gone])[..., 0])
+    return np.ascontiguousarray(_lay_out(table, every, both, ours, [*theirs, *gone])[..., 0])
 
 
 def _map_rows(
     matrix: FloatArray, sizes: Sequence[int], message: FloatArray, scope: Sequence[int], kept: Sequence[int]
 ) -> FloatArray:
     """What rows have of the variables that are kept, of so many states each, by what they are told."""
-    both, theirs = _parted(scope, kept)
+    both, theirs = _partition(scope, kept)
     order = [*both, *(j for j in sorted(kept) if j not in both)]
-    product = np.matmul(matrix, _laid(message, scope, both, theirs))
+    product = np.matmul(matrix, _lay_out(message, scope, both, theirs))
     product = product.reshape(len(product), *(sizes[kept.index(j)] for j in order), product.shape[-1])
     return np.asarray(product.transpose(0, *(1 + order.index(j) for j in kept), product.ndim - 1))
 
 
-def _laid(values: FloatArray, scope: Sequence[int], *lots: Sequence[int]) -> FloatArray:
+def _lay_out(values: FloatArray, scope: Sequence[int], *lots: Sequence[int]) -> FloatArray:
     """Values with the variables of each lot as one axis, between classes and rows."""
     axes = [1 + scope.index(j) for lot in lots for j in lot]
     sizes = [math.prod(values.shape[1 + scope.index(j)] for j in lot) for lot in lots]

@@ -67,7 +67,7 @@ def conditional_mutual_information(X: Any, y: npt.ArrayLike, dtype: npt.DTypeLik
             b = a if right is left else _class_indicators(of_class, right, sizes, missing)
             for parts in zip(*map(joint_counts, a, b)):
                 rows, others, _ = parts[0]
-                information, present = map(sum, zip(*(_shared(counts, X.shape[0]) for _, _, counts in parts)))
+                information, present = map(sum, zip(*(_pair_information(counts, X.shape[0]) for _, _, counts in parts)))
                 value = np.maximum(information / np.maximum(present, 1), 0)
                 result[np.ix_(left[rows], right[others])] = value
                 result[np.ix_(right[others], left[rows])] = value.T
@@ -90,7 +90,7 @@ def _class_indicators(of_class: list[Any], features: IntArray, sizes: IntArray, 
     return [Indicators(features, X[:, features], width, missing, np.empty(0)) for X in of_class]
 
 
-def _shared(counts: IntArray, n: int) -> tuple[FloatArray, IntArray]:
+def _pair_information(counts: IntArray, n: int) -> tuple[FloatArray, IntArray]:
     """Information of each pair times the rows with both present, and their number."""
     present = counts.sum(axis=(0, 1))
     of_right = n_log_n(present, n) - n_log_n(counts.sum(axis=0), n).sum(axis=0)

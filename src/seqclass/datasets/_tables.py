@@ -271,7 +271,6 @@ def _warn_of_none(path: Path, opener: Opener, form: CsvForm, unique: list[str], 
             warnings.warn(
                 f"{path}: the word None counts as missing, in {join_names(named)}; if it is an answer or a class, say "
                 "what is missing, na_values=['NA'] (--na-values NA on the command line).",
-                UserWarning,
                 stacklevel=4,
             )
 

@@ -491,7 +491,6 @@ class LabelledCases:
             warnings.warn(
                 "the classifier cannot tell which rows it was fitted to (it was made without rows, or by partial_fit): "
                 "see to it that X holds none of them.",
-                UserWarning,
                 stacklevel=4,
             )
             return

@@ -152,8 +152,7 @@ def _code(code: types.CodeType) -> list[Any]:
 
 
 def _name(value: Any) -> str:
-    name = f"{value.__module__}.{value.__qualname__ if hasattr(value, '__qualname__') else value.__name__}"
-    return name
+    return f"{value.__module__}.{value.__qualname__ if hasattr(value, '__qualname__') else value.__name__}"
 
 
 def _sort_items(items: list[Any]) -> list[Any]:

@@ -200,13 +200,13 @@ class Comparison(Readable):
     def pooled(self) -> str:
         """What scores and differences are means over, and how much each part counts."""
         one = " and ".join(f"{name}= (--{name} on the command line)" for name in self._over())
-        return self._pooled() + (f" At one of them methods may differ otherwise: {one} compares at one." if one else "")
+        return self._pool() + (f" At one of them methods may differ otherwise: {one} compares at one." if one else "")
 
     def _over(self) -> dict[str, tuple[float, ...]]:
         several = {"price": self.prices, "budget": self.budgets}
         return {name: values for name, values in several.items() if len(values) > 1}
 
-    def _pooled(self) -> str:
+    def _pool(self) -> str:
         text = "Each fold of each seed counts the same" + (", and each data set once." if len(self.scores) > 1 else ".")
         each = [f"the {name}s {', '.join(map(axis_text, values))}" for name, values in self._over().items()]
         return text + (f" All of this is of means over {' and '.join(each)}, which count the same." if each else "")
@@ -260,7 +260,7 @@ class Comparison(Readable):
                 ([row["data"], f"{row['method']} minus {row['against']}"], [apart, p_value, pairs, row["verdict"]])
             )
         note = f"{self.metric.replace('_', ' ')}: paired differences, in brackets 95% t intervals, not corrected for "
-        note += f"their number. {self._pooled()}"
+        note += f"their number. {self._pool()}"
         return write_rows(["data set", "methods", "difference", "p", "pairs", "verdict"], body, note, to)
 
     def _difference_lines(self) -> list[str]:

@@ -140,7 +140,7 @@ def _begin_rows(
     kept = _keep_sample(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
     model: Any = new_model(settings, columns, prices, support, coder)
     with time_step(timings, "parameters"):
-        model = _learnt(settings, model, classes, coder, codes, labels, kept)
+        model = _learn(settings, model, classes, coder, codes, labels, kept)
     return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
@@ -184,7 +184,7 @@ def _continue_rows(
             raise ValueError("observation_model: rows before were for another; begin with partial_fit on a clone.")
         model = deepcopy(agent.model).set_params(**model.get_params())  # copies of the classifier may share it
     with time_step(timings, "parameters"):
-        model = _learnt(settings, model, classes, coder, codes, labels, kept)
+        model = _learn(settings, model, classes, coder, codes, labels, kept)
     return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
@@ -197,7 +197,7 @@ def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     return np.asarray(at)
 
 
-def _learnt(
+def _learn(
     settings: Settings,
     model: Any,
     classes: npt.NDArray[Any],

@@ -63,7 +63,6 @@ def warn_of_doubts(
         warnings.warn(
             f"{_columns(len(numbering))} {called} {does}: whole numbers of which no two are alike; leave it out "
             "(--drop on the command line) if it is a number of the case, which nobody asks for.",
-            UserWarning,
             stacklevel=3,
         )
     far = {j: value for j in _squeezed_columns(coder, X) if (value := _far_value(coder, X, j)) is not None}
@@ -74,7 +73,6 @@ def warn_of_doubts(
             f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
             "leave such cells empty if they stand for what is missing, else take bins of equal counts, "
             "in Python by Discretizer(strategy='quantile').",
-            UserWarning,
             stacklevel=3,
         )
 

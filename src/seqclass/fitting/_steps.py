@@ -81,7 +81,6 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
         warnings.warn(
             f"half_life={half_life:g}: all {n_rows} rows together count as {counted:.3g} of the last, few to learn "
             "from; it is a number of rows, not of days or calls.",
-            UserWarning,
             stacklevel=3,
         )
     return exponential_forgetting(n, half_life, given)

@@ -119,7 +119,7 @@ class MultiAxesDisplay(Display):
 _Drawn = TypeVar("_Drawn", bound=Display)
 
 
-def drawn(kind: type[_Drawn], *of: Any, ax: Any = None, **settings: Any) -> _Drawn:
+def draw(kind: type[_Drawn], *of: Any, ax: Any = None, **settings: Any) -> _Drawn:
     """Make a display of something and draw it, each with its own settings."""
     own = {name: settings.pop(name) for name in inspect.signature(kind.plot).parameters if name in settings}
     return kind(*of, **settings).plot(ax, **own)

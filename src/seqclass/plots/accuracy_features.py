@@ -13,7 +13,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.metrics import realised_cost
-from seqclass.plots._style import MARKERS, Display, colour, drawn, legend_below, open_frame, shorten
+from seqclass.plots._style import MARKERS, Display, colour, draw, legend_below, open_frame, shorten
 
 #: Where a note may stand, in points from its point: dx, dy, and the side that is anchored there.
 _PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "top"), (-7, 4, "right", "bottom"))
@@ -107,7 +107,7 @@ class AccuracyFeaturesDisplay(Display):
         -------
         AccuracyFeaturesDisplay
         """
-        return drawn(cls, names, mean_features, accuracy, intervals=intervals, **settings)
+        return draw(cls, names, mean_features, accuracy, intervals=intervals, **settings)
 
     @classmethod
     def from_estimators(
@@ -191,7 +191,7 @@ class AccuracyFeaturesDisplay(Display):
         cls, names: list[str], points: list[tuple[float, float, int]], **settings: Any
     ) -> AccuracyFeaturesDisplay:
         features, accuracy, n = np.array(points).reshape(-1, 3).T
-        return drawn(cls, names, features, accuracy, intervals=wilson(accuracy, n), **settings)
+        return draw(cls, names, features, accuracy, intervals=wilson(accuracy, n), **settings)
 
     def plot(self, ax: Any = None, *, title: str | None = None, xscale: str = "auto") -> AccuracyFeaturesDisplay:
         """Draw the picture.

@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.agent.record import AcquisitionRecord
-from seqclass.plots._style import Display, OfRecord, colour, drawn, shorten
+from seqclass.plots._style import Display, OfRecord, colour, draw, shorten
 
 #: Most classes that are all named.
 _NAMED = 40
@@ -117,7 +117,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
         columns, _, share = acquired_shares(record, row.reshape(-1))
         labels = [f"x{j}" if names is None else str(names[j]) for j in columns.tolist()]
-        return drawn(cls, share, labels, classes.tolist(), counts=counts, **settings)
+        return draw(cls, share, labels, classes.tolist(), counts=counts, **settings)
 
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import Display, drawn, shorten
+from seqclass.plots._style import Display, draw, shorten
 from seqclass.pomdp import Policy
 from seqclass.pomdp.episodes import Episodes, Step, stepthrough
 from seqclass.pomdp.policy import as_policy
@@ -106,7 +106,7 @@ class ActionValuesDisplay(Display):
         -------
         ActionValuesDisplay
         """
-        return drawn(cls, episodes.replay(case), episodes.policy, **settings)
+        return draw(cls, episodes.replay(case), episodes.policy, **settings)
 
     @classmethod
     def from_estimator(cls, estimator: BaseSequentialClassifier, x_row: Any, **settings: Any) -> ActionValuesDisplay:
@@ -125,7 +125,7 @@ class ActionValuesDisplay(Display):
         -------
         ActionValuesDisplay
         """
-        return drawn(cls, stepthrough(estimator, case=x_row), estimator.policy_, **settings)
+        return draw(cls, stepthrough(estimator, case=x_row), estimator.policy_, **settings)
 
     def _inches(self) -> tuple[float, float]:
         return 3.6 + 0.62 * max(len(self.steps), 4), 2.6 + 0.3 * max(len(self.names), 3)

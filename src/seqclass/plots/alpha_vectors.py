@@ -9,7 +9,7 @@ import numpy as np
 from seqclass._utils.tables import count_text
 from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots import _simplex as simplex
-from seqclass.plots._style import FAINT, NEUTRAL, Display, drawn, legend_below, open_frame, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Display, draw, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 from seqclass.pomdp.alpha import AlphaVectors
 
@@ -92,7 +92,7 @@ class AlphaVectorsDisplay(Display):
         -------
         AlphaVectorsDisplay
         """
-        return drawn(cls, getattr(policy, "values", policy), **settings)
+        return draw(cls, getattr(policy, "values", policy), **settings)
 
     def _inches(self) -> tuple[float, float]:
         return 6.0, 4.5

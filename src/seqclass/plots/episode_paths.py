@@ -10,7 +10,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.tables import count_text
 from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots._simplex import frame_triangle, places, require_few_classes
-from seqclass.plots._style import Display, colour, drawn, legend_below, open_frame, shorten
+from seqclass.plots._style import Display, colour, draw, legend_below, open_frame, shorten
 from seqclass.pomdp.episodes import Episodes
 
 
@@ -89,7 +89,7 @@ class EpisodePathsDisplay(Display):
         -------
         EpisodePathsDisplay
         """
-        return drawn(cls, episodes, **settings)
+        return draw(cls, episodes, **settings)
 
     def _inches(self) -> tuple[float, float]:
         return 6.0, 4.6

@@ -19,7 +19,7 @@ from seqclass.plots._style import (
     belief_bars,
     colour,
     decided_text,
-    drawn,
+    draw,
     legend_below,
     prepare_rows,
     shorten,
@@ -107,7 +107,7 @@ class ExplanationDisplay(MultiAxesDisplay):
         explanations = estimator.explain(x_row)
         if len(explanations) != 1:
             raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
-        return drawn(cls, explanations[0], **settings)
+        return draw(cls, explanations[0], **settings)
 
     _needed = "two axes, one for the belief and one for what going on was expected to save"
     _grid = {"nrows": 1, "ncols": 2, "sharey": True, "width_ratios": (3, 2)}

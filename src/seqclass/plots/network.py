@@ -14,7 +14,7 @@ from seqclass._utils.text import belief_text, near, short_repr
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.agent.agent import agent_of, naming_of
 from seqclass.bn import DiscreteNetwork, ObservationModel
-from seqclass.plots._style import FAINT, NEUTRAL, Display, draw_outline, drawn, outline_inches, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Display, draw, draw_outline, outline_inches, shorten
 from seqclass.pomdp.names import Naming
 from seqclass.pomdp.solvers.ordering.rules import information_by_row
 
@@ -131,7 +131,7 @@ class NetworkDisplay(Display):
         -------
         NetworkDisplay
         """
-        return drawn(cls, model, known, **settings)
+        return draw(cls, model, known, **settings)
 
     @classmethod
     def from_estimator(

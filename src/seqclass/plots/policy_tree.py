@@ -14,8 +14,8 @@ from seqclass.plots._style import (
     MultiAxesDisplay,
     belief_bars,
     colour,
+    draw,
     draw_outline,
-    drawn,
     legend_below,
     outline_inches,
     prepare_rows,
@@ -127,7 +127,7 @@ class PolicyTreeDisplay(MultiAxesDisplay):
         -------
         PolicyTreeDisplay
         """
-        return drawn(cls, policy, **settings)
+        return draw(cls, policy, **settings)
 
     #: A classifier is drawn as its policy is, in its own words.
     from_estimator = from_policy

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import Display, colour, drawn, shorten
+from seqclass.plots._style import Display, colour, draw, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection.prequential import Prequential
 
@@ -104,7 +104,7 @@ class SelectionMapDisplay(Display):
         -------
         SelectionMapDisplay
         """
-        return drawn(cls, run, **settings)
+        return draw(cls, run, **settings)
 
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None

@@ -14,7 +14,7 @@ from seqclass.plots._style import (
     MultiAxesDisplay,
     check_measures,
     colour,
-    drawn,
+    draw,
     legend_below,
     open_frame,
     shorten,
@@ -119,7 +119,7 @@ class StabilityDisplay(MultiAxesDisplay):
         -------
         StabilityDisplay
         """
-        return drawn(cls, runs, **settings)
+        return draw(cls, runs, **settings)
 
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None

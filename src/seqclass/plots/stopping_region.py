@@ -28,7 +28,7 @@ from seqclass.plots._style import (
     PALE,
     Display,
     OfPolicy,
-    drawn,
+    draw,
     legend_below,
     open_frame,
     pale,
@@ -159,7 +159,7 @@ class StoppingRegionDisplay(Display):
         -------
         StoppingRegionDisplay
         """
-        return drawn(cls, policy, stage, **settings)
+        return draw(cls, policy, stage, **settings)
 
     @classmethod
     def from_estimator(

@@ -12,7 +12,7 @@ from seqclass._utils.tables import count_text
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.plots import _simplex as simplex
-from seqclass.plots._style import COLOURS, NEUTRAL, MultiAxesDisplay, OfPolicy, drawn, legend_below, open_frame, shorten
+from seqclass.plots._style import COLOURS, NEUTRAL, MultiAxesDisplay, OfPolicy, draw, legend_below, open_frame, shorten
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import as_belief
 
@@ -147,7 +147,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
         -------
         ValueFunctionDisplay
         """
-        return drawn(cls, policies, **settings)
+        return draw(cls, policies, **settings)
 
     @classmethod
     def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> ValueFunctionDisplay:
@@ -207,7 +207,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             return "expected cost from here on"
         return f"expected cost above {shorten(self.relative_to, 24)}"
 
-    def _compared(self, values: FloatArray) -> FloatArray:
+    def _compare(self, values: FloatArray) -> FloatArray:
         """What is drawn of those shown: their values, or how far these are above those they are compared to."""
         shown = values[self._shown]
         return shown if self.relative_to is None else shown - values[list(self.policies).index(self.relative_to)]
@@ -222,7 +222,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
 
     def _draw_lines(self, ax: Any, names: list[str], values: FloatArray) -> None:
         open_frame(ax)
-        p, compared = self.beliefs[:, 1], self._compared(values)
+        p, compared = self.beliefs[:, 1], self._compare(values)
         if self.relative_to is None:
             stop = self.problem.stopping_cost(self.beliefs)
             ax.plot(p, stop, color=NEUTRAL, linewidth=1.5, linestyle="--", label="deciding at once")
@@ -237,7 +237,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
     def _draw_triangles(self, axes: Any, values: FloatArray) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        compared = self._compared(values)
+        compared = self._compare(values)
         low, top = min(float(compared.min()), 0.0), float(compared.max())
         ticks = np.asarray(MaxNLocator(7).tick_values(low, top))
         inside = ticks[(ticks > low) & (ticks < top)]

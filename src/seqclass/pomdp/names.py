@@ -143,12 +143,12 @@ class Names:
     @property
     def classes(self) -> list[str]:
         """Name of each class."""
-        return _filled(self._naming.classes, self._problem.n_classes, "class")
+        return _fill_names(self._naming.classes, self._problem.n_classes, "class")
 
     @property
     def decisions(self) -> list[str]:
         """Name of each decision, the classes first."""
-        return _filled(self._naming.decisions or self.classes, self._problem.n_decisions, "decision")
+        return _fill_names(self._naming.decisions or self.classes, self._problem.n_decisions, "decision")
 
     def question(self, question: int) -> str:
         """Name of a question, by its number.
@@ -424,7 +424,7 @@ def with_names(
     return renamed
 
 
-def _filled(names: Sequence[str], n: int, kind: str) -> list[str]:
+def _fill_names(names: Sequence[str], n: int, kind: str) -> list[str]:
     return [str(names[i]) if i < len(names) else f"{kind} {i}" for i in range(n)]
 
 

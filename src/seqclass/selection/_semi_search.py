@@ -365,9 +365,7 @@ def _change_subset(subset: IntArray, group: IntArray, added: bool) -> IntArray:
 
 def _difference(score: float, than: float) -> float:
     """Change of the score; what cannot be scored is as bad as can be, and no better than itself."""
-    if score == than:
-        return 0.0
-    return float(score - than)
+    return 0.0 if score == than else float(score - than)
 
 
 def _cool(cool: CoolDown, outcome: Outcome, selected: BoolArray, accepted: bool) -> None:

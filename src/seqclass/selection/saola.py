@@ -383,9 +383,7 @@ class SAOLA(FeatureStream):
         alpha = check_real(self.alpha, "alpha", 0, 1)
         if measure != "fisher_z":
             return InformationDependence(measure == "su", delta_1, codes, len(self.classes_))
-        values = None
-        if self.class_coding == "codes":
-            values = self._class_values(codes)
+        values = self._class_values(codes) if self.class_coding == "codes" else None
         return CorrelationDependence(alpha, codes, values, len(self.classes_))
 
     def _absorb(self, X: Any) -> None:

@@ -260,13 +260,13 @@ class Search(ABC, Generic[N]):
         layer = self.layers[number]
         nodes, entry, weight = self._ask_pairs(layer.nodes, layer.choices.row[choice], layer.choices.question[choice])
         order = np.argsort(entry, kind="stable")
-        target = self._merged(number + 1, nodes)[order]
+        target = self._merge(number + 1, nodes)[order]
         count = np.bincount(entry, minlength=choice.size)
         layer.choices.n_branches[choice] = count
         layer.choices.first[choice] = layer.choice.size + np.cumsum(count) - count
         layer.grow(choice=choice[entry[order]], weight=weight[order], target=target)
 
-    def _merged(self, number: int, nodes: N) -> IntArray:
+    def _merge(self, number: int, nodes: N) -> IntArray:
         """Node of each row, of which those that are new are added."""
         keys, kept, place = np.unique(self._keys(nodes), return_index=True, return_inverse=True)
         if number == len(self.layers):
