@@ -28,6 +28,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bridge.models import PomdpPyModels
 from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.rules import with_rules
 
 pomdp_py = pytest.importorskip("pomdp_py")
 
@@ -110,6 +111,21 @@ def test_models_are_distributions_and_are_sampled_from(make_case: Callable[..., 
                         counts[model.sample(state, action)] += 1
                     assert max(abs(counts[i] / 4000 - weights[i]) for i in items) < 0.04
     assert drawn
+
+
+def test_each_question_of_a_state_leads_to_its_own_states() -> None:
+    """With skip logic states tell answers apart: what was drawn of one question says nothing about another."""
+    plain = random_problem(2, 3, 2)
+    free = TableProblem(plain.prior, plain.likelihoods, plain.prices, any_order=True)
+    skip = [{"question": 2, "after": 0, "answers": [1]}]
+    models = to_pomdp_py(with_rules(free, {"skip": skip}))
+    random.seed(0)
+    transition, start = models.transition_model, models.states[0]
+    asks = [action for action in models.actions if str(action) in ("ask_0", "ask_1")]
+    reached = [{transition.sample(start, action) for _ in range(100)} for action in asks]
+    assert [len(states) for states in reached] == [2, 2]
+    for action, states in zip(asks, reached):
+        assert all(transition.probability(state, start, action) > 0 for state in states)
 
 
 def test_rewards_are_minus_costs_and_the_end_absorbs() -> None:

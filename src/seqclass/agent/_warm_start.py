@@ -16,7 +16,7 @@ from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question
 from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.solvers.ordering.rules import forced_question
-from seqclass.pomdp.walk import Level, join_beliefs, walk
+from seqclass.pomdp.walk import Level, join_beliefs, walk_to_end
 
 
 def initial_belief_given(
@@ -130,8 +130,7 @@ class WarmStart:
                 question[rows] = policy.action(belief) if budget is None else forced_question(policy, belief)
             return np.full(len(level.belief), DECIDE)
 
-        for _ in walk(self.info, np.ones(len(self.info)), ask):
-            pass
+        walk_to_end(self.info, np.ones(len(self.info)), ask)
         if budget is not None:
             question[(observations(self.info)[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
         return question

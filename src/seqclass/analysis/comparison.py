@@ -15,7 +15,7 @@ from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
-from seqclass.pomdp.walk import ALL, Level, check_questions, walk
+from seqclass.pomdp.walk import ALL, Level, check_questions, walk_to_end
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,8 +139,7 @@ class _Pair:
         n = len(belief)
         self.settled, self.parted = np.zeros(n), np.full(n, -1)
         self.alive = self.go_on = np.ones((n, 2), dtype=bool)
-        for _ in walk(belief, weight, self._ask, self.answers, max_histories):
-            pass
+        walk_to_end(belief, weight, self._ask, self.answers, max_histories)
         return self._result()
 
     def _ask(self, level: Level) -> IntArray:

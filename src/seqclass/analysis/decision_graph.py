@@ -22,7 +22,7 @@ from seqclass.pomdp import Policy
 from seqclass.pomdp.action_values import cost_to_go
 from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.walk import Level, Simulation, next_of, walk
+from seqclass.pomdp.walk import Level, Simulation, next_of, walk_to_end
 
 __all__ = ["Names", "decision_graph"]
 
@@ -118,8 +118,7 @@ def histories_of(
         )
         return np.where(go_on, question, DECIDE)
 
-    for _ in walk(belief, mass, ask, AllObservations(missing, charge_missing)):
-        pass
+    walk_to_end(belief, mass, ask, AllObservations(missing, charge_missing))
     for k in range(len(stages) - 1, 0, -1) if costs else ():
         stage, before = stages[k], stages[k - 1].cost
         whole, total = (

@@ -26,7 +26,7 @@ from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.visits import without_visits
-from seqclass.pomdp.walk import Level, check_questions, walk
+from seqclass.pomdp.walk import Level, check_questions, walk_to_end
 
 
 def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
@@ -42,8 +42,7 @@ def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str)
         maker = _GraphBuilder(agent, max_nodes, cut)
         with suppress(_TooManyNodes):
             # one answer in twenty counts as missing
-            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllObservations(0.05, agent.charge_missing)):
-                pass
+            walk_to_end(maker.warm.info, np.ones(1), maker.ask, AllObservations(0.05, agent.charge_missing))
             if min_probability is None and maker.cut > 1 - least:
                 break
             return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}

@@ -40,9 +40,7 @@ class SimplexGrid:
 
     def interpolate(self, values: FloatArray, belief: FloatArray, offset: IntArray | int = 0) -> FloatArray:
         """Interpolate values on the grid, its points the last axis; of a concave function that is a lower bound."""
-        tails = self._tails(belief)
-        level = tails.astype(np.int64)
-        fraction = tails - level
+        level, fraction = self._tails(belief)
         if level.shape[1] == 0:  # one class: the simplex is a point
             return np.asarray(values.take(np.zeros(len(belief), dtype=np.intp) + offset, axis=-1))
         index: Any = level[:, 0]
@@ -130,9 +128,7 @@ class SimplexGrid:
 
     def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
         """Grid points that `interpolate` reads for each belief and their weights, both (n, at most n_classes)."""
-        tails = self._tails(belief)
-        level = tails.astype(np.int64)
-        fraction = tails - level
+        level, fraction = self._tails(belief)
         if level.shape[1] == 0:
             return np.zeros((len(belief), 1), dtype=np.int64), np.ones((len(belief), 1))
         if level.shape[1] == 1:  # two classes: the triangulation is the line
@@ -161,12 +157,15 @@ class SimplexGrid:
         tails = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1][:, 1:].astype(np.int64)
         return np.asarray(self._rank[np.arange(tails.shape[1]), tails].sum(axis=1))
 
-    def _tails(self, belief: FloatArray) -> FloatArray:
+    def _tails(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Probabilities added up from the last class on, in steps of the grid: whole ones, and what is over."""
         if belief.shape[1] == 2:  # nothing to add up
             tails = belief[:, 1:] * self.resolution
         else:
             tails = belief[:, :0:-1].cumsum(axis=1)[:, ::-1] * self.resolution
-        return np.minimum(np.maximum(tails, 0.0), self.resolution)
+        tails = np.minimum(np.maximum(tails, 0.0), self.resolution)
+        level = tails.astype(np.int64)
+        return level, tails - level
 
     def _check_stored(self) -> None:
         points = stored_numbers(self, "points", None, None)

@@ -15,7 +15,7 @@ from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, row_parts
 from seqclass.pomdp.policy import DECIDE, Policy, as_policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, deciding_cost, must_continue
-from seqclass.pomdp.walk import Level, check_questions, next_of, walk
+from seqclass.pomdp.walk import Level, check_questions, next_of, walk_to_end
 
 __all__ = ["Acquisition", "acquire"]
 
@@ -196,8 +196,7 @@ def acquire(
         belief = belief[np.empty(0, dtype=np.intp)]
     data = DataObservations(X, columns, node, charge_missing)
     tree = Histories(policy, data, record_beliefs, record_expected, ask)
-    for _ in walk(belief, np.zeros(len(belief)), tree.ask, data):
-        pass
+    walk_to_end(belief, np.zeros(len(belief)), tree.ask, data)
     return tree.result()
 
 

@@ -18,7 +18,7 @@ from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.observations import Branches, ObservationSource
 from seqclass.pomdp.policy import DECIDE, Policy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk
+from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk, walk_to_end
 from seqclass.pomdp.worlds import (
     AgentLike,
     CaseObservations,
@@ -413,8 +413,7 @@ def simulate(
     """
     policy, first, start, answers, label = _start(problem, policy, n, observations, true_class, world, random_state)
     tree = Histories(policy, answers, True, False)
-    for _ in walk(first, np.zeros(len(first)), tree.ask, answers):
-        pass
+    walk_to_end(first, np.zeros(len(first)), tree.ask, answers)
     return Episodes(first.problem, policy, tree.result(), label, first, start, answers.charge_missing)
 
 

@@ -237,13 +237,6 @@ class MixtureStructure(Structure["MixtureProblem"]):
         table = self.problem.likelihoods[questions, : self.problem.n_outcomes[questions].max(initial=1)]
         return within_classes(state, table, self.latent.members)
 
-    def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
-        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
-        vectors = self.problem.decision_costs.T if vectors is None else vectors
-        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
-        assert costs is not None  # there are latent states
-        return costs
-
     def observation_likelihood(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
         return np.asarray((state * self.problem._outcome_likelihood(question, outcome)) @ self.problem.member)

@@ -302,11 +302,14 @@ class Structure(Generic[P]):
         -------
         ndarray of shape (n, m)
         """
-        vectors = self.problem.decision_costs.T if vectors is None else vectors
+        ends = self.problem.decision_costs.T if vectors is None else vectors
+        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, ends))
+        if costs is not None:
+            return costs
         cost = np.empty((len(belief), len(questions)))
-        for part, places, likelihood in self.likelihood_parts(questions, belief.state, len(vectors)):
+        for part, places, likelihood in self.likelihood_parts(questions, belief.state, len(ends)):
             joint = likelihood * belief.probabilities[part, None, None]
-            cost[part, places] = row_sums(lower_envelope(joint, vectors))
+            cost[part, places] = row_sums(lower_envelope(joint, ends))
         return cost
 
     @property

@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, pick
 from seqclass._utils.stored import check_array, require, stored_array, stored_list, stored_numbers
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle, check_table
-from seqclass.pomdp.latent import ClassStates, Hidden, Known, one_per_belief, pad_tables
+from seqclass.pomdp.latent import ClassStates, Hidden, one_per_belief, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
@@ -255,12 +255,6 @@ class TableStructure(Structure["TableProblem"]):
             return super().likelihoods_of(questions, state)
         table = self.problem._padded_likelihoods[questions]
         return np.broadcast_to(table, (len(state), *table.shape))
-
-    def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
-        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
-        vectors = self.problem.decision_costs.T if vectors is None else vectors
-        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
-        return super().costs_after(questions, belief, vectors) if costs is None else costs
 
     def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
         """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""

@@ -170,6 +170,18 @@ def walk(
         level = _next_level(level, row, question, weight, answers, max_histories)
 
 
+def walk_to_end(
+    belief: BeliefState,
+    weight: FloatArray,
+    ask: Callable[[Level], IntArray | Fork],
+    answers: ObservationSource = ALL,
+    max_histories: float = np.inf,
+) -> None:
+    """Walk where ``ask`` notes all that is wanted of the levels."""
+    for _ in walk(belief, weight, ask, answers, max_histories):
+        pass
+
+
 def _next_level(
     level: Level,
     row: IntArray,

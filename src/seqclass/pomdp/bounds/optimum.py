@@ -29,7 +29,7 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import cheapest_question
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status, observations
 from seqclass.pomdp.ties import TIE, affords
-from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
+from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk, walk_to_end
 from seqclass.pomdp.worlds import Game, game_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ def _evidence(
     if problem.max_cost is not None:  # which of a group came first decides what is left to spend
         parts.append(np.round(spent, 12)[:, None])
     return row_keys(parts)
+
+
+def find_rows(keys: npt.NDArray[np.bytes_], belief: BeliefState) -> tuple[IntArray, BoolArray]:
+    """Where sorted keys have what each row has seen, and whether they do."""
+    own = evidence(belief)
+    place = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
+    return place, keys[place] == own
 
 
 def row_keys(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bytes_]:
@@ -580,8 +587,7 @@ def expand(
         stages.append(stage)
         return Fork(kept[row], question, np.ones(row.size))
 
-    for _ in walk(belief, np.ones(len(belief)), ask, max_histories=max_histories):
-        pass
+    walk_to_end(belief, np.ones(len(belief)), ask, max_histories=max_histories)
     return Enumeration(stages)
 
 

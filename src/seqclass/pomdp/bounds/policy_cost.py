@@ -13,7 +13,7 @@ from seqclass.pomdp.observations import Branches, ObservationSource, SampledObse
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk
+from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk_to_end
 
 __all__: list[str] = []
 
@@ -215,8 +215,7 @@ def _path_costs(
         row, share = np.repeat(row, copies), np.repeat(level.weight[row] / copies, copies)
         return Fork(row, question[row], share)
 
-    for _ in walk(belief, weight, ask, answers):
-        pass
+    walk_to_end(belief, weight, ask, answers)
     weight, guess, cost = np.concatenate(ended, axis=1)
     if least == np.inf:
         return PathCosts(0.0, total, np.full(len(cost), 1 / total), weight, guess, cost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ class ObservationItem(Item):
         self.outcome = key[0]
 
 
-class Process:
+class Process(ABC):
     """What the models share: from stage ``first`` on, and decided at stage ``last`` at the latest."""
 
     state_kind = "State"
@@ -118,9 +119,37 @@ class Process:
         self._states: dict[tuple[int, ...], Any] = {}
         self._to_end = {self.end: 1.0}
         self._nothing = [1.0]
-        self._following: dict[Any, dict[Any, float]] = {}
-        self._shown: dict[Any, list[float]] = {}
+        self._following: dict[tuple[Any, Any], dict[Any, float]] = {}
+        self._shown: dict[tuple[Any, Any], list[float]] = {}
         self._draws: dict[Any, tuple[list[Any], list[float]]] = {}
+
+    @abstractmethod
+    def asks(self, state: Any, action: Any) -> bool:
+        """Whether something is bought: the end absorbs, and nothing is bought there."""
+
+    @abstractmethod
+    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states, with their probabilities, once something is bought."""
+
+    @abstractmethod
+    def _find_odds(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once something was bought and ``state`` is reached."""
+
+    def successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states with their probabilities."""
+        if not self.asks(state, action):
+            return self._to_end
+        if (state, action) not in self._following:
+            self._following[state, action] = self._find_successors(state, action)
+        return self._following[state, action]
+
+    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
+        if action.decision is not None or state.stage <= self.first:
+            return self._nothing
+        if (state, action) not in self._shown:
+            self._shown[state, action] = self._find_odds(state, action)
+        return self._shown[state, action]
 
     def draw(self, of: Any, items: list[Any], weights: list[float]) -> Any:
         """Draw an item; ``of`` is what the weights belong to, for which their sums are kept."""
@@ -146,7 +175,7 @@ class Transition:
         following = self.staged.successors(state, action)
         if len(following) == 1:
             return next(iter(following))
-        return self.staged.draw(state, list(following), list(following.values()))
+        return self.staged.draw((state, action, "next"), list(following), list(following.values()))
 
     def argmax(self, state: Any, action: Any) -> Any:
         """Return the most probable next state."""
@@ -331,39 +360,23 @@ class Unrolled(Process):
         """Whether something is bought: the end absorbs, and what is not open cannot be asked."""
         return action.decision is None and not state.is_end and action in self.may_ask(state, None)
 
-    def successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states with their probabilities."""
-        if not self.asks(state, action):
-            return self._to_end
-        key = (state, action)
-        if key not in self._following:
-            places = self.after[state.stage - self.first][state.node][action.question]
-            if self.nodes.by_set:
-                states = {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
-            else:
-                table = self.table(state.stage, state.node, action.question)
-                ways = [(place, row[state.hidden]) for place, row in zip(places, table) if place >= 0]
-                states = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
-                # a class that cannot be there leads nowhere
-                states = states if sum(states.values()) > 0.5 else self._to_end
-            self._following[key] = states
-        return self._following[key]
+    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
+        places = self.after[state.stage - self.first][state.node][action.question]
+        if self.nodes.by_set:
+            return {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
+        table = self.table(state.stage, state.node, action.question)
+        ways = [(place, row[state.hidden]) for place, row in zip(places, table) if place >= 0]
+        states = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
+        # a class that cannot be there leads nowhere
+        return states if sum(states.values()) > 0.5 else self._to_end
 
-    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
-        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
-        if action.decision is not None or state.stage <= self.first:
+    def _find_odds(self, state: Any, action: Any) -> list[float]:
+        outcome = int(observations(self.nodes.levels[state.stage - self.first])[state.node, action.question])
+        if outcome < 0:
             return self._nothing
-        key = (state, action)
-        if key not in self._shown:
-            outcome = int(observations(self.nodes.levels[state.stage - self.first])[state.node, action.question])
-            if outcome < 0:
-                odds = self._nothing
-            elif self.nodes.by_set:
-                odds = [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
-            else:
-                odds = [float(v == outcome) for v in range(len(self.observations))]
-            self._shown[key] = odds
-        return self._shown[key]
+        if self.nodes.by_set:
+            return [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
+        return [float(v == outcome) for v in range(len(self.observations))]
 
     def reward(self, state: Any, action: Any) -> float:
         """Minus the cost; asking what is not open costs more than any decision."""
@@ -466,32 +479,17 @@ class Staged(Process):
         """Whether a feature is bought: the end absorbs, and nothing can be asked at the last stage."""
         return action.decision is None and 0 <= state.stage < self.last
 
-    def successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states with their probabilities."""
-        if not self.asks(state, action):
-            return self._to_end
-        if state not in self._following:
-            stage, label, context = state.stage, state.label, state.context
-            if not self.several:
-                after = {self.state(stage + 1, label): 1.0}
-            else:
-                table = self.table(stage, context)
-                places = self.arrivals(stage, context)
-                after = {self.state(stage + 1, label, x, v): table[v][label] for v, x in places}
-            self._following[state] = after
-        return self._following[state]
+    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
+        stage, label, context = state.stage, state.label, state.context
+        if not self.several:
+            return {self.state(stage + 1, label): 1.0}
+        table, places = self.table(stage, context), self.arrivals(stage, context)
+        return {self.state(stage + 1, label, x, v): table[v][label] for v, x in places}
 
-    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
-        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
-        if action.decision is not None or state.stage <= self.first:
-            return self._nothing
-        if state not in self._shown:
-            if self.several:
-                odds = [float(v == state.outcome) for v in range(len(self.observations))]
-            else:
-                odds = [row[state.label] for row in self.table(state.stage - 1, state.context)]
-            self._shown[state] = odds
-        return self._shown[state]
+    def _find_odds(self, state: Any, action: Any) -> list[float]:
+        if self.several:
+            return [float(v == state.outcome) for v in range(len(self.observations))]
+        return [row[state.label] for row in self.table(state.stage - 1, state.context)]
 
     def reward(self, state: Any, action: Any) -> float:
         """Minus the cost; asking at the last stage is as bad as the worst decision."""

@@ -26,6 +26,7 @@ from seqclass.pomdp.bounds.optimum import (
     are_few,
     evidence,
     expand,
+    find_rows,
     most_asked,
     partial_answers,
     row_keys,
@@ -259,9 +260,7 @@ class PlannedPolicy(Policy):
         known = np.zeros(len(belief), dtype=bool)
         if belief.stage < len(self.plan) and len(self.plan[belief.stage][0]):
             keys, questions, costs = self.plan[belief.stage]
-            wanted = evidence(belief)
-            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            known = keys[place] == wanted
+            place, known = find_rows(keys, belief)
             question[known], cost[known] = questions[place[known]], costs[place[known]]
         return question, cost, known
 
@@ -309,9 +308,7 @@ class _Known:
         costs, known = np.full((len(belief), belief.problem.n_questions), np.inf), np.zeros(len(belief), dtype=bool)
         if belief.stage in self.tables:
             keys, table = self.tables[belief.stage]
-            wanted = evidence(belief)
-            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            known = keys[place] == wanted
+            place, known = find_rows(keys, belief)
             costs[known] = table[place[known]]
         return costs, known
 

@@ -31,7 +31,7 @@ from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.values import draw_starts
 from seqclass.pomdp.solvers.simple import cheapest
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, walk_to_end
 
 __all__ = ["FittedValueIteration", "FittedValues"]
 
@@ -252,8 +252,7 @@ def stage_saving(problem: AcquisitionProblem, n_beliefs: int, n_stages: int, rng
         return question
 
     begun, weight = draw_starts(problem, n_beliefs, rng), np.ones(n_beliefs)
-    for _ in walk(begun, weight, ask, SampledObservations(rng)):
-        pass
+    walk_to_end(begun, weight, ask, SampledObservations(rng))
     rule = StageSaving([problem.decision_costs.T] * max(1, len(states)))
     for stage in reversed(range(1, len(states))):
         check_deadline()

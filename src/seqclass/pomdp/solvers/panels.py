@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import check_flag, check_part
-from seqclass.pomdp.bounds.optimum import evidence, expand
+from seqclass.pomdp.bounds.optimum import evidence, expand, find_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import initial_beliefs, stopping_is_certain, unasked_questions
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
@@ -30,7 +30,7 @@ from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, Pane
 from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels, orders_panels, without_visits
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, walk_to_end
 
 __all__ = ["FixedPanels", "Panels"]
 
@@ -55,10 +55,8 @@ class _PanelRun:
         #: What each case costs, and the questions that it is asked.
         self.costs, self.asked = np.empty(n), np.zeros(n)
         self.data = DataObservations(cases.X, cases.columns, node)
-        for _ in walk(
-            belief, np.asarray(np.bincount(node, cases.weight, len(belief)), dtype=np.float64), self._ask, self.data
-        ):
-            pass
+        weight = np.asarray(np.bincount(node, cases.weight, len(belief)), dtype=np.float64)
+        walk_to_end(belief, weight, self._ask, self.data)
         self.totals = self._backward()
 
     def _ask(self, level: Level) -> IntArray:
@@ -379,9 +377,7 @@ class PlannedPanels(PanelPolicy):
         number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
         if belief.stage < len(self.plan):
             keys, sets, costs = self.plan[belief.stage]
-            wanted = evidence(belief)
-            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            known = keys[place] == wanted
+            place, known = find_rows(keys, belief)
             # which it does not where fewer questions are left than it orders, or more have to be ordered
             count = ((sets[place, None] >> np.arange(problem.n_questions)) & 1).sum(axis=1)
             known &= (count <= belief.problem.n_stages - belief.stage) & (count >= least)

@@ -22,7 +22,7 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import SweepPolicies, SweepView, solve_sweep
-from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories_without_policy, walk
+from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories_without_policy, walk_to_end
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -194,8 +194,7 @@ def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulatio
         tally = _SweepTally(problem, team.multipliers, simulation.total(answers), answers is ALL)
         belief, weight = initial_histories_without_policy(problem, tally.total, answers)
         along = _SweepHistories(team, tally, len(belief))
-        for _ in walk(belief, weight, along.ask, answers, most):
-            pass
+        walk_to_end(belief, weight, along.ask, answers, most)
         return tally
 
     tally = simulation.run(run)

@@ -19,7 +19,7 @@ from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.rules import forced_question, next_panels
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, walk_to_end
 
 __all__ = ["StopWhenSure"]
 
@@ -107,8 +107,7 @@ def run_ladder(
     data = DataObservations(X, columns, node, charge_missing)
     ladder = _Ladder(policy, limits, data, max_questions)
     if X.shape[0]:
-        for _ in walk(belief, np.zeros(len(belief)), ladder.ask, data):
-            pass
+        walk_to_end(belief, np.zeros(len(belief)), ladder.ask, data)
     return LadderRun(ladder.decision, ladder.price, ladder.n_features)
 
 
