@@ -48,25 +48,17 @@ class SimplexGrid:
             low = values.take(index + offset, axis=-1)
             high = values.take(np.minimum(index + 1, self.resolution) + offset, axis=-1)
             return np.asarray(low + fraction[:, 0] * (high - low))
-        index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
-        step = np.stack([rise.take(column) for rise, column in zip(np.diff(self._rank), level.T)], axis=1)
         if level.shape[1] == 2:
-            return self._interpolate_triangle(values, index, step, fraction, offset)
-        order = np.argsort(-fraction, axis=1, kind="stable")
-        fraction = np.take_along_axis(fraction, order, axis=1)
-        vertices = index[:, None] + np.cumsum(np.take_along_axis(step, order, axis=1), axis=1)
-        # a vertex of weight zero may lie outside the grid
-        np.clip(vertices, 0, len(self.points) - 1, out=vertices)
-        weights = fraction - np.column_stack([fraction[:, 1:], np.zeros(len(fraction))])
-        result = (1 - fraction[:, 0]) * values.take(index + offset, axis=-1)
-        for column in range(vertices.shape[1]):
-            result += weights[:, column] * values.take(vertices[:, column] + offset, axis=-1)
-        return np.asarray(result)
+            return self._interpolate_triangle(values, level, fraction, offset)
+        vertices, weights = self.weights(belief)
+        return np.asarray(sum(w * values.take(at + offset, axis=-1) for at, w in zip(vertices.T, weights.T)))
 
     def _interpolate_triangle(
-        self, values: FloatArray, index: IntArray, step: IntArray, fraction: FloatArray, offset: IntArray | int
+        self, values: FloatArray, level: IntArray, fraction: FloatArray, offset: IntArray | int
     ) -> FloatArray:
         """Three classes, by far the most frequent use of this loop: no sorting is needed."""
+        index: Any = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
+        step = np.stack([rise.take(column) for rise, column in zip(np.diff(self._rank), level.T)], axis=1)
         first, second = fraction.T
         middle = index + np.where(first >= second, *step.T)
         last = index + step[:, 0] + step[:, 1]
@@ -135,11 +127,12 @@ class SimplexGrid:
             vertices = np.column_stack([level, np.minimum(level + 1, self.resolution)])
             return vertices, np.column_stack([1 - fraction, fraction])
         index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
-        step = np.column_stack([np.diff(rank).take(column) for rank, column in zip(self._rank, level.T)])
+        step = np.stack([rise.take(column) for rise, column in zip(np.diff(self._rank), level.T)], axis=1)
         order = np.argsort(-fraction, axis=1, kind="stable")
         fraction = np.take_along_axis(fraction, order, axis=1)
         step = np.take_along_axis(step, order, axis=1)
         vertices = np.column_stack([index, index[:, None] + np.cumsum(step, axis=1)])
+        # a vertex of weight zero may lie outside the grid
         np.clip(vertices, 0, len(self.points) - 1, out=vertices)
         bounds = np.column_stack([np.ones(len(fraction)), fraction, np.zeros(len(fraction))])
         return vertices, bounds[:, :-1] - bounds[:, 1:]
