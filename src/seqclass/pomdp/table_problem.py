@@ -249,13 +249,6 @@ class TableStructure(Structure["TableProblem"]):
             self.problem.bundles is None or all(self.bundle(q) is None for q in questions)
         )
 
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | class) of many questions at once; see `Structure.likelihoods_of`."""
-        if self.problem.transitions is not None:
-            return super().likelihoods_of(questions, state)
-        table = self.problem._padded_likelihoods[questions]
-        return np.broadcast_to(table, (len(state), *table.shape))
-
     def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
         """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""
         if self.problem.transitions is not None:
