@@ -506,10 +506,10 @@ def _spread(value: Any, members: Mapping[Any, Sequence[Any]], names: Sequence[Ha
     if not isinstance(value, Mapping):
         return value
     result: dict[Any, Any] = {}
-    for key, given in value.items():
+    for key, own in value.items():
         is_feature = names is not None and key in names
         for name in members[key] if key in members and not is_feature else [key]:
-            result[name] = given
+            result[name] = own
     return result
 
 

@@ -235,8 +235,8 @@ class Labels:
         there_are = {} if classes is None else dict(zip(_KINDS, ([*map(str, classes)], [*map(str, decisions)])))
         labels = self.separate_kinds(names)
         for kind, own_labels in there_are.items():
-            given = labels.classes if kind == "class" else labels.decisions
-            if wrong := [label for label in given if label not in own_labels]:
+            words = labels.classes if kind == "class" else labels.decisions
+            if wrong := [label for label in words if label not in own_labels]:
                 place = self._places[kind, wrong[0]]
                 raise ValueError(
                     f"{place} names {short_repr(wrong[0])}, which is no {kind}; there are {join_names(own_labels, 12)}."

@@ -65,12 +65,12 @@ def check_labels(agent: Agent, labels: Any) -> Labels:
     words = Labels.from_value(labels).check(names, shown_by, agent.classes.tolist(), agent.decisions.tolist())
     features = dict(words.features)
     for question, own in marks.items():
-        given, answers = words.answers(question), dict[str, str]()
+        texts, answers = words.answers(question), dict[str, str]()
         for mark in own:
             column = mark_prefix(question) + mark
-            text = given.get(mark) or words.text_of(column, "question") or words.answers(column).get("yes", mark)
+            text = texts.get(mark) or words.text_of(column, "question") or words.answers(column).get("yes", mark)
             answers[mark] = " ".join(text.split())
-            if mark in given:  # told of the question, and so of its column
+            if mark in texts:  # told of the question, and so of its column
                 features[column] = {**features.get(column, {}), "question": answers[mark]}
         features[question] = {**features.get(question, {}), "answers": answers}
     return replace(words, features=features)

@@ -111,8 +111,8 @@ class ModelProblem(AcquisitionProblem):
         uniforms = np.random.default_rng([question, len(bundle.sizes)]).random((N_ATOMS, len(bundle.sizes)))
         row = np.repeat(np.arange(n), N_ATOMS)
         label = np.tile(np.arange(N_ATOMS) % n_classes, n)
-        given = state.messages[row]
-        values, likelihood = draw_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
+        known = state.messages[row]
+        values, likelihood = draw_jointly(self.model, bundle.features, known, label, np.tile(uniforms, (n, 1)))
         share = np.bincount(label[:N_ATOMS], minlength=n_classes) / N_ATOMS
         weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
         return values.reshape(n, N_ATOMS, -1), weight / weight.sum(axis=1, keepdims=True)

@@ -590,9 +590,9 @@ class Session:
             raise TypeError(
                 f"known must be a dict of values by feature, such as {{'age': 63}}, got {short_repr(known)}."
             )
-        given = self._by_name(known)
-        there = without_missing(given)
-        for name, value in given.items():
+        cells = self._by_name(known)
+        there = without_missing(cells)
+        for name, value in cells.items():
             if self._is_used(name) and (name in there or self._lack_tells(name)):
                 question = self._number(name)
                 values = self._questions.values(question, name, value) if name in there else {}

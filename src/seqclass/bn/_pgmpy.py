@@ -91,9 +91,9 @@ def _cpd(node: Any, table: FloatArray, above: list[Any], states: dict[Any, list[
     """A table of pgmpy; its axes are the node's outcomes and those of the nodes above it."""
     from pgmpy.factors.discrete import TabularCPD
 
-    given = {"evidence": above, "evidence_card": list(table.shape[1:])} if above else {}
+    parents = {"evidence": above, "evidence_card": list(table.shape[1:])} if above else {}
     own = {name: states[name] for name in (node, *above)}
-    return TabularCPD(node, len(table), table.reshape(len(table), -1), state_names=own, **given)
+    return TabularCPD(node, len(table), table.reshape(len(table), -1), state_names=own, **parents)
 
 
 def network_of(
@@ -311,8 +311,8 @@ def mixture_of(
 def _expand_axes(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> FloatArray:
     """A node's table with axes for all of some nodes, whether it depends on them or not."""
     values = normalise_columns(np.asarray(table.values, dtype=np.float64))
-    given = list(table.variables[1:])
-    values = values.transpose(0, *(1 + given.index(node) for node in above if node in given))
-    axes = tuple(slice(None) if node in given else None for node in above)
+    names = list(table.variables[1:])
+    values = values.transpose(0, *(1 + names.index(node) for node in above if node in names))
+    axes = tuple(slice(None) if node in names else None for node in above)
     place = (slice(None), *axes)
     return np.asarray(np.broadcast_to(values[place], (len(values), *shape)))

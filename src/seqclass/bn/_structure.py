@@ -518,9 +518,9 @@ def sample_cases(
     X = np.empty((n, len(tables)), dtype=smallest_int(largest), order="F")
     codes = _pick(np.cumsum(prior)[:, None], np.zeros(n, dtype=np.intp), rng)
     for feature in topological(parents).tolist():
-        given = tuple(X[:, parent].astype(np.intp) for parent in parents[feature])
+        outcomes = tuple(X[:, parent].astype(np.intp) for parent in parents[feature])
         table = np.cumsum(tables[feature], axis=0).reshape(len(tables[feature]), -1)
-        state = np.ravel_multi_index((*given, codes), tables[feature].shape[1:])
+        state = np.ravel_multi_index((*outcomes, codes), tables[feature].shape[1:])
         X[:, feature] = _pick(table, state, rng)
     return np.ascontiguousarray(X), codes
 

@@ -374,13 +374,13 @@ class ContextBayes(Mixture):
         """Have contexts that are named after columns of the data, or their numbers there, mean the features."""
         labels = np.empty(0) if bundles is None else bundles
         self._bundles = [np.flatnonzero(labels == bundle) for bundle in np.unique(labels[labels >= 0])]
-        given = self.context
-        if given is None or (isinstance(given, str) and given == "auto"):
+        context = self.context
+        if context is None or (isinstance(context, str) and context == "auto"):
             return self
         place = {column: feature for feature, column in enumerate(columns.tolist())}
         named = {name: column for column, name in enumerate(() if names is None else names)}
         self.context = []
-        for one in np.atleast_1d(np.asarray(given, dtype=object)).tolist():
+        for one in np.atleast_1d(np.asarray(context, dtype=object)).tolist():
             column = named.get(one, one)
             if column not in place:
                 raise ValueError(f"context: {short_repr(one)} is no column, or none that the selector kept.")

@@ -369,8 +369,8 @@ def _maximise(states: Components, expectation: ShareSums, strength: FloatArray, 
 
 def _shares_of(n_components: Any) -> dict[int, float]:
     """Shares of mixtures by their numbers of components, ever more."""
-    given = n_components if isinstance(n_components, dict) else {n_components: 1.0}
-    shares = {check_integer(n, "n_components", 1): check_real(given[n], "n_components", 0) for n in sorted(given)}
+    sizes = n_components if isinstance(n_components, dict) else {n_components: 1.0}
+    shares = {check_integer(n, "n_components", 1): check_real(sizes[n], "n_components", 0) for n in sorted(sizes)}
     if not (total := sum(shares.values())) > 0:
         raise ValueError(f"n_components, a dict of shares, must have one above 0; got {n_components!r}.")
     return {n: share / total for n, share in shares.items() if share}

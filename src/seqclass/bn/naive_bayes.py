@@ -144,8 +144,8 @@ class NaiveBayes(ObservationModel):
             raise ValueError(f"y has the label {labels[np.argmax(unknown)]!r}, which is not in classes")
         kept = 1.0
         if half_life is not None:
-            given = None if weight is None else np.concatenate([[1.0], weight])
-            fading = exponential_forgetting(X.shape[0] + 1, half_life, given)
+            weights = None if weight is None else np.concatenate([[1.0], weight])
+            fading = exponential_forgetting(X.shape[0] + 1, half_life, weights)
             kept, weight = float(fading[0]), fading[1:]
         if first:
             self._start_counts(X.shape[1], classes, n_outcomes)

@@ -138,8 +138,8 @@ class NetworkTables(Readable):
         """Draw states of all nodes, (n, n_nodes)."""
         rng, drawn = as_generator(random_state), np.zeros((n, len(self.names)), dtype=np.intp)
         for j in self.order():
-            given: Any = (slice(None), *(drawn[:, i] for i in self.parents[j]))
-            table = self.tables[j][given]
+            index: Any = (slice(None), *(drawn[:, i] for i in self.parents[j]))
+            table = self.tables[j][index]
             table = np.broadcast_to(table.reshape(len(table), -1), (len(table), n))
             below = table.cumsum(axis=0) <= rng.random(n)
             drawn[:, j] = np.minimum(below.sum(axis=0), len(table) - 1)
@@ -394,18 +394,18 @@ def _bif(text: str) -> dict[str, _Node]:
                 f"network, variable or probability must stand before {{, not {short_repr(head.strip()[:100])}."
             )
     places = {name: {state: v for v, state in enumerate(own)} for name, own in states.items()}
-    given: dict[str, tuple[list[str], str]] = {}
+    nodes: dict[str, tuple[list[str], str]] = {}
     for head, body in heads:
         scope = _scope(head, states)
         n_names = _check_names(n_names + len(scope))
-        if not scope or scope[0] in given:
+        if not scope or scope[0] in nodes:
             raise ValueError(f"there are two tables, or a table of no node: {short_repr(head[:100])}.")
-        given[scope[0]] = (scope[1:], body)
-    for name in [*states, *given]:
-        _check(name in given, f"variable {short_repr(name)} has no table.")
+        nodes[scope[0]] = (scope[1:], body)
+    for name in [*states, *nodes]:
+        _check(name in nodes, f"variable {short_repr(name)} has no table.")
         _check(name in states, f"there is a table of {short_repr(name)}, which is no variable.")
     return {
-        name: (states[name], given[name][0], functools.partial(_bif_table, name, *given[name], places))
+        name: (states[name], nodes[name][0], functools.partial(_bif_table, name, *nodes[name], places))
         for name in states
     }
 

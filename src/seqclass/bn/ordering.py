@@ -348,15 +348,15 @@ def _child_lists(above: list[IntArray]) -> list[IntArray]:
 
 
 def _edges(above: list[IntArray]) -> tuple[IntArray, IntArray]:
-    child = np.repeat(np.arange(len(above)), [len(given) for given in above])
+    child = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
     return np.concatenate([np.empty(0, dtype=np.intp), *above]), child
 
 
 def _check_parents(parents: Sequence[npt.ArrayLike]) -> list[IntArray]:
-    above = [np.asarray(given) if np.size(given) else np.empty(0, dtype=np.intp) for given in parents]
-    for feature, given in enumerate(above):
-        if given.ndim != 1 or given.dtype.kind not in "iu":
-            raise ValueError(f"parents of feature {feature} must be a list of feature numbers, got {given.tolist()}.")
+    above = [np.asarray(nodes) if np.size(nodes) else np.empty(0, dtype=np.intp) for nodes in parents]
+    for feature, nodes in enumerate(above):
+        if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+            raise ValueError(f"parents of feature {feature} must be a list of feature numbers, got {nodes.tolist()}.")
     parent, child = _edges(above)
     wrong = (parent < 0) | (parent >= len(above)) | (parent == child)
     if wrong.any():

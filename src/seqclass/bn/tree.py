@@ -600,8 +600,8 @@ class TreeNetwork(ObservationModel):
         if self.conditioning_ == "full":
             return Elimination(self.parents_, self.cpds_)
         assert self.pair_counts_ is not None
-        given = (self.alpha, self.smoothing, self.unit_)
-        return NearestAncestor(PairTables(self.parents_, self.n_outcomes_, self.pair_counts_, *given))
+        smoothing = (self.alpha, self.smoothing, self.unit_)
+        return NearestAncestor(PairTables(self.parents_, self.n_outcomes_, self.pair_counts_, *smoothing))
 
     @cached_property
     def _neighbours(self) -> list[list[int]]:

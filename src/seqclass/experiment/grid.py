@@ -488,8 +488,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
         uniform = 0.01 if self.budgets is None else 0.0
         usual = [1.0 if self.feature_costs == "dataset" else uniform]
-        given = usual if self.prices is None else _check_axis(self.prices, "prices")
-        prices = [float(check_costs(check_real(price, "prices", 0), "prices")) for price in given]
+        axis = usual if self.prices is None else _check_axis(self.prices, "prices")
+        prices = [float(check_costs(check_real(price, "prices", 0), "prices")) for price in axis]
         seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _check_axis(self.seeds, "seeds")]
         budgets = [None] if self.budgets is None else _check_axis(self.budgets, "budgets")
         budgets = [budget if budget is None else check_integer(budget, "budgets", 0) for budget in budgets]

@@ -69,15 +69,15 @@ def add_rows(
     _check(settings)
     X, (distinct, at) = plain_data(X), number_labels(y)
     labels, timings = distinct[at], {"filter": 0.0, "structure": 0.0}
-    given = None if classes is None else number_labels(classes, "classes")[0]
+    stated = None if classes is None else number_labels(classes, "classes")[0]
     if before is None:
-        if given is None:
+        if stated is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
         settings.check()
-        agent, kept = _begin_rows(settings, X, labels, given, n_outcomes, timings)
+        agent, kept = _begin_rows(settings, X, labels, stated, n_outcomes, timings)
     else:
         settings.check()
-        if given is not None and not np.array_equal(given, known := before[0].classes):
+        if stated is not None and not np.array_equal(stated, known := before[0].classes):
             raise ValueError(
                 f"classes: those of the first call were {join_names(known.tolist())}, and they stay; leave classes "
                 "out, or begin with partial_fit on a clone."

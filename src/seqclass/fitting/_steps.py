@@ -73,8 +73,8 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
     if half_life is None:
         return sample_weight
     n = len(plain_labels(y))
-    given = check_weights(sample_weight, n)
-    n_rows = n if given is None else int(np.count_nonzero(given))
+    weight = check_weights(sample_weight, n)
+    n_rows = n if weight is None else int(np.count_nonzero(weight))
     counted = exponential_forgetting(n_rows, half_life).sum()
     # rows that fade should count as ten of the last, if not as more
     if counted < min(10, n_rows) and n_rows > RECENT * half_life:
@@ -83,7 +83,7 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
             "from; it is a number of rows, not of days or calls.",
             stacklevel=3,
         )
-    return exponential_forgetting(n, half_life, given)
+    return exponential_forgetting(n, half_life, weight)
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:

@@ -489,14 +489,14 @@ def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
     if columns is not None:
         if not all(isinstance(name, str) for name in columns):
             return observations  # a table of outcomes by feature
-        given = {name: observations[name].tolist() for name in columns}
+        table = {name: observations[name].tolist() for name in columns}
     elif isinstance(observations, (list, tuple)) and observations and isinstance(observations[0], Mapping):
         keys = dict.fromkeys(key for case in observations for key in case)
-        given = {key: [case.get(key) for case in observations] for key in keys}
+        table = {key: [case.get(key) for case in observations] for key in keys}
     else:
         return observations
     rows = np.full((len(observations), n_features_of(problem)), -1)
-    for key, values in given.items():
+    for key, values in table.items():
         question = problem.names.number(key)
         bundle = problem.structure.bundle(question)
         outcome = np.array([problem.names.code(question, value) for value in values], dtype=np.intp)

@@ -188,8 +188,8 @@ class StateTables:
             else:
                 pairs = zip(self.members, self.by_class)
                 predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
-            given = states[part] @ self.entropy
-            result[part] = given - self._sums(plogp(predictive))
+            within = states[part] @ self.entropy
+            result[part] = within - self._sums(plogp(predictive))
         return result
 
     def separation(self, states: FloatArray) -> FloatArray:

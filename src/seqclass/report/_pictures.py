@@ -96,16 +96,16 @@ def _as_elements(parent: ElementTree.Element) -> list[Markup]:
 
 def _as_element(node: ElementTree.Element) -> Markup:
     """An element without styles, which the page lets none pass of, and in its colours."""
-    given = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
+    attributes = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
     name = node.tag.rpartition("}")[2]
     if name == "g":
-        given.pop("id", None)
-    looks = dict(part.split(": ", 1) for part in given.pop("style", "").split("; ") if part)
+        attributes.pop("id", None)
+    looks = dict(part.split(": ", 1) for part in attributes.pop("style", "").split("; ") if part)
     if font := looks.pop("font", ""):  # as older releases write it
         looks["font-size"] = f"{font.partition('px')[0].split()[-1]}px"
     looks.pop("font-family", None)
     looks = {key: _COLOURS.get(value, value) for key, value in looks.items()}
-    return element(name, (node.text or "").strip(), *_as_elements(node), **given, **looks)
+    return element(name, (node.text or "").strip(), *_as_elements(node), **attributes, **looks)
 
 
 def picture(key: str, title: str, desc: str, display: Display) -> Markup:

@@ -174,14 +174,14 @@ def _fit_support(selector: Any, X: Any, y: npt.NDArray[Any], seed: int) -> IntAr
 
 def check_features(features: npt.ArrayLike, n: int) -> IntArray:
     """Columns of a mask or a list of columns."""
-    given = np.asarray(features)
-    if given.dtype == bool and given.shape == (n,):
-        given = np.flatnonzero(given)
-    if given.ndim != 1 or not given.size or given.dtype.kind not in "iu":
+    index = np.asarray(features)
+    if index.dtype == bool and index.shape == (n,):
+        index = np.flatnonzero(index)
+    if index.ndim != 1 or not index.size or index.dtype.kind not in "iu":
         raise ValueError(f"warm_start must be a bool, 'all', a selector, columns or a mask of {n}, got {features!r}.")
-    if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"warm_start names column {given.min() if given.min() < 0 else given.max()}, of {n} columns.")
-    return given
+    if index.min() < 0 or index.max() >= n:
+        raise ValueError(f"warm_start names column {index.min() if index.min() < 0 else index.max()}, of {n} columns.")
+    return index
 
 
 #: Seconds between two writings of a checkpoint.

@@ -363,8 +363,8 @@ class Guard:
         log_event("request", path=path, status=status[0], seconds=round(seconds, 6), model=state.get("model"))
 
     def _refusal(self, scope: dict[str, Any]) -> Response | None:
-        scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
-        known = self.token is None or (scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self.token))
+        scheme, _, token = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+        known = self.token is None or (scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self.token))
         if not known and scope["path"] != "/healthz":
             text = "send the token of this service as 'Authorization: Bearer TOKEN'."
             return _problem(scope["path"], 401, ["header", "authorization"], text, {"WWW-Authenticate": "Bearer"})

@@ -298,8 +298,8 @@ class _FormSoFar:
     def _coding(self, name: str, value: str, text: str, number: int) -> Json:
         """The coding of a value: the code of the labels, else the value itself, or its number where that is no code."""
         code_of = self.labels.code
-        if told := code_of(name, value) or (code_of("class", value) if name == "decision" else None):
-            return told | {"display": text}
+        if match := code_of(name, value) or (code_of("class", value) if name == "decision" else None):
+            return match | {"display": text}
         code = value if _CODE.fullmatch(value) else f"option-{number}"
         return {"system": f"{self.url}/{quote(name, '')}", "code": code, "display": text if text.strip() else code}
 

@@ -208,8 +208,8 @@ def write_pomdp(
     start: 0.5 0.5 0.0 0.0 0.0
     """
     if Path(path).suffix.lower() == ".pomdpx":
-        given = {} if discount is None else {"discount": discount}
-        write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **given)
+        options = {} if discount is None else {"discount": discount}
+        write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **options)
         return
     discount = 1.0 if discount is None else discount
     endings = labels(classes, problem.n_classes, "classes", "")

@@ -297,13 +297,13 @@ class _SweepTally:
         cost = m * price + stop
         variance = np.maximum(square - cost**2, 0.0)
         deviation = np.zeros_like(cost) if self.exact else np.sqrt(variance / self.total)
-        given = [policy.info for policy in team.policies]
-        low, trust = np.array([info.lower for info in given]), np.array([info.confidence for info in given])
+        infos = [policy.info for policy in team.policies]
+        low, trust = np.array([info.lower for info in infos]), np.array([info.confidence for info in infos])
         if self.bounds is not None:
             low, trust = self.bounds[0], np.full(len(m), self.bounds[1])
         # exact costs come first, then a solver's own certificate; where there is neither the walk gives the upper end
-        certified = np.array([np.isfinite(info.upper) for info in given]) & (not self.exact)
-        upper = np.where(certified, [info.upper for info in given], cost + quantile(CONFIDENCE) * deviation)
+        certified = np.array([np.isfinite(info.upper) for info in infos]) & (not self.exact)
+        upper = np.where(certified, [info.upper for info in infos], cost + quantile(CONFIDENCE) * deviation)
         # a grid's bound is certain, and its confidence is NaN
         sampled = (trust < 1) | ~(certified | self.exact)
         confidence = np.where(sampled, CONFIDENCE, 1.0)

@@ -131,8 +131,8 @@ class EC2(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Weight of the pairs that are separated; see `OrderingRule.gains`."""
-        if (found := belief.problem.structure.of_states(questions, belief, StateTables.separation)) is not None:
-            return found
+        if (gains := belief.problem.structure.of_states(questions, belief, StateTables.separation)) is not None:
+            return gains
         result: FloatArray = np.empty((len(belief), len(questions)))
         for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
             amplitude = np.sqrt(likelihood) * belief.probabilities[part, None, None]
@@ -174,8 +174,8 @@ class ClassInformation(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
-        if (found := belief.problem.structure.of_states(questions, belief, StateTables.class_information)) is not None:
-            return found
+        if (gains := belief.problem.structure.of_states(questions, belief, StateTables.class_information)) is not None:
+            return gains
         result: FloatArray = np.empty((len(belief), len(questions)))
         for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
             result[part, places] = information_by_row(belief.probabilities[part], likelihood)
