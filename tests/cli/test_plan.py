@@ -482,6 +482,19 @@ def test_a_score_is_planned_asked_and_predicted(run: Any) -> None:
 
 
 @pytest.mark.usefixtures("bank")
+def test_a_score_is_told_on_the_scale_of_reports(run: Any) -> None:
+    until = ("plan", "bank.csv", "--bank", "--score", "ability", "--standard-error", "60", "--scale", "500:100")
+    done = run(*until, "--quiet", "--json")
+    assert 0 < json.loads(done.stdout)["standard_error"] / 100 < 1.2, done.stderr
+    plan = seqclass.load("bank.seq")
+    assert plan.scale == (500.0, 100.0)
+    value = plan.ask(lambda item: 1).estimate[0]
+    assert value > 500
+    live = run("ask", "bank.seq", answers="1\n" * 8).stdout
+    assert f"Estimate: {value:.3f}, points of the scale (standard" in live
+
+
+@pytest.mark.usefixtures("bank")
 def test_a_score_ends_at_a_standard_error(run: Any) -> None:
     until = ["--score", "accuracy", "--standard-error", "0.12"]
     done = run("plan", "bank.csv", "--bank", *until, "-o", "s.seq", "--quiet", "--json")
@@ -500,13 +513,16 @@ def test_a_score_ends_at_a_standard_error(run: Any) -> None:
         (["--max-features", "2", "--page", "x.html"], "--page is not for a score."),
         (["--max-features", "2", "--area", "sums=3"], "rules: 3 questions have to be asked, and at most 2 may be"),
         (["--standard-error", "0"], "--standard-error"),
+        (["--max-features", "2", "--scale", "500"], "--scale 500: write MEAN:SD, such as 500:100."),
+        (["--max-features", "2", "--scale", "500:100"], 'scale is for target="ability": accuracy is a share.'),
     ],
 )
 def test_what_a_score_does_not_take_is_said(more: list[str], message: str, run: Any) -> None:
     done = run("plan", "bank.csv", "--bank", "--score", "accuracy", *more)
     assert done.exit_code
     assert message in done.stderr
-    assert "say which with --score" in run(*EXAM, "--standard-error", "0.3").stderr
+    assert "--standard-error is of a score: say which with --score" in run(*EXAM, "--standard-error", "0.3").stderr
+    assert "--scale is of a score" in run(*EXAM, "--scale", "500:100").stderr
     assert "give --bank" in run("plan", "bank.csv", "--score", "ability").stderr
 
 

@@ -149,14 +149,14 @@ def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path
     assert told.items == other.items
     assert [one.to_frame().attrs["units"]["lower"] for one in (told, other)] == [
         "points of ability",
-        "the scale of reports",
+        "points of the scale",
     ]
     scaled.save(tmp_path / "score.seq")
     rows.assign(who=[*"abcdef"]).to_csv(tmp_path / "rows.csv", index=False)
     paths = [str(tmp_path / name) for name in ("score.seq", "rows.csv")]
     done = CliRunner().invoke(main, ["predict", *paths, "--keep", "who", "-o", str(tmp_path / "out.csv")])
     assert "Estimated 6 rows in" in done.output
-    assert "on the scale of reports." in " ".join(done.output.split())
+    assert "in points of the scale." in " ".join(done.output.split())
     written = pd.read_csv(tmp_path / "out.csv")
     columns = ["estimate", "standard_error", "lower", "upper"]
     assert list(written.columns) == ["who", *columns, "n_features", "cost", "asked"]

@@ -142,11 +142,21 @@ def _ability(items: ItemParameters, cut: str) -> float:
     return round(float(_ABILITIES[np.argmax(right >= number / 100)]), 3)
 
 
+def _scale(text: str) -> tuple[float, float]:
+    """What abilities of 0 and 1 are on the scale of reports, by its mean and standard deviation."""
+    mean, _, sd = text.partition(":")
+    try:
+        return float(mean), float(sd)
+    except ValueError:
+        raise InputError(f"--scale {text}: write MEAN:SD, such as 500:100.") from None
+
+
 def plan_score(
     file: Path,
     output: Path,
     target: str,
     standard_error: float | None,
+    scale: str | None,
     areas: tuple[str, ...],
     drop: tuple[str, ...],
     rules: Path | None,
@@ -166,6 +176,8 @@ def plan_score(
     if isinstance(model, SkillProfile):
         raise InputError(f"--score is not for a bank of skills, which {file} is.")
     more = non_default_options(price=price, standard_error=standard_error, max_items=max_features)
+    if scale is not None:
+        more["scale"] = _scale(scale)
     with as_input_errors(), show_progress("planning"):
         plan = estimate(model, target=target, random_state=seed, **more, **settings)
         plan.classifier.provenance_ = plan.classifier.provenance_.with_source(file)

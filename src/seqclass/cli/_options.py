@@ -159,6 +159,11 @@ bank_options = _options(
         "--standard-error", type=Finite(min=0, min_open=True), metavar="S", help="Of a score, at which asking ends."
     ),
     click.option(
+        "--scale",
+        metavar="MEAN:SD",
+        help="Scale that abilities are reported on, such as 500:100, where they are 0 and 1 in the bank.",
+    ),
+    click.option(
         "--area",
         "areas",
         multiple=True,

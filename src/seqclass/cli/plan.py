@@ -46,6 +46,7 @@ def _command(
     levels: tuple[str, ...],
     score: str | None,
     standard_error: float | None,
+    scale: str | None,
     areas: tuple[str, ...],
     max_exposure: float | None,
     drop: tuple[str, ...],
@@ -83,8 +84,9 @@ def _command(
     for_networks = {"--question": questions, "--hidden": hidden, "--prior": prior is not None}
     if wrong := [option for option, value in (for_networks if bank else for_banks).items() if value]:
         raise InputError(f"{wrong[0]} is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
-    if standard_error is not None and score is None:
-        raise InputError("--standard-error is of a score: say which with --score.")
+    of_scores = {"--standard-error": standard_error, "--scale": scale}
+    if score is None and (alone := [option for option, value in of_scores.items() if value is not None]):
+        raise InputError(f"{alone[0]} is of a score: say which with --score.")
     if score is not None:
         of_classes = {"--target": targets, "--cut": cuts, "--level": levels, "--max-exposure": max_exposure is not None}
         of_classes |= {"--decision-costs": decision_costs, "--costs": costs, "--known": known, "--max-cost": max_cost}
@@ -93,7 +95,7 @@ def _command(
         if wrong := [option for option, value in of_classes.items() if value]:
             raise InputError(f"{wrong[0]} is not for a score.")
         figures: dict[str, Any] = {"price": price, "max_features": max_features, "seed": seed, "as_json": as_json}
-        plan_score(file, output, score, standard_error, areas, drop, rules, **figures)
+        plan_score(file, output, score, standard_error, scale, areas, drop, rules, **figures)
         return
     if max_exposure is not None and page is not None:
         raise InputError("--page and --max-exposure exclude each other: what is drawn by lot no page tells.")

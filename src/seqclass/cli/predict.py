@@ -233,7 +233,7 @@ def _decisions_text(what: str, seconds: float, told: Any, clf: BaseSequentialCla
     done = "Decided"
     if errors := getattr(told, "errors", None):
         mean, most = np.mean(errors), max(errors)
-        done, decisions = "Estimated", f"a standard error of {mean:.4g}, at most {most:.4g}, on {told.unit}"
+        done, decisions = "Estimated", f"a standard error of {mean:.4g}, at most {most:.4g}, in {told.unit}"
     return wrap(
         f"{done} {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on average: "
         f"{decisions}."

@@ -211,7 +211,8 @@ class ScorePlan(Readable, Stored):
         items = tuple(tuple(names[j] for j in one.tolist()) for one in order)
         count, (zero, one), ability = (codes >= 0).sum(axis=1), self.scale, self.states.target == "ability"
         score, low, high = (zero + one * value for value in (score, low, high))
-        unit = "the scale of reports" if self.scale != (0.0, 1.0) else "points of ability" if ability else "share right"
+        unit = "points of ability" if ability else "share right"
+        unit = unit if self.scale == (0.0, 1.0) else "points of the scale"
         return ScoreEstimates(score, one * error * self.widening, low, high, count, self.confidence, items, unit)
 
 
