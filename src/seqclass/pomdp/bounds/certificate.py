@@ -680,12 +680,10 @@ def _sample_interval(
 
 def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
     if upper is None:
-        high = ends.up + z * ends.up_error, ends.up
-        low, error = ends.low, ends.low_error
+        high, low = (ends.most(z), ends.up), (ends.least(z), ends.low)
     else:
-        high = upper, upper
-        low, error = ends.low_given(upper)
-    return _Interval(high, (low - z * error, low) if lower is None else (lower, lower))
+        high, low = (upper, upper), ends.least_given(upper, z)
+    return _Interval(high, low if lower is None else (lower, lower))
 
 
 def _over_panels(

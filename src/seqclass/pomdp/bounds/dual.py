@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
-from seqclass.pomdp.observations import SampledObservations, TooLarge
+from seqclass.pomdp.observations import Branches, ObservationSource, TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -33,6 +33,19 @@ __all__ = ["LowerBound", "dual_bound"]
 
 #: Probability that a sampled interval holds.
 CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class DualTuning:
+    """How paths are drawn, and what those that were not may cost."""
+
+    #: How many times the mean cost of deciding makes a history as likely to be followed as it is to be met.
+    dear: float = 2.0
+    #: Share of what a path costs by which one that is missed may differ from all that were seen.
+    unlike: float = 0.2
+
+
+_TUNING = DualTuning()
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +149,7 @@ def dual_bound(
             if method == "exact":
                 raise
     ends = DualPaths(problem, None, values, as_generator(random_state)).run(n_paths)
-    value = max(ends.low - quantile(2 * CONFIDENCE - 1) * ends.low_error, 0.0)
+    value = max(ends.least(quantile(2 * CONFIDENCE - 1)), 0.0)
     return LowerBound(value, ends.low, CONFIDENCE, "simulation", n_paths)
 
 
@@ -155,48 +168,125 @@ def quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
+def excess(parts: FloatArray, missed: float, z: float) -> float:
+    """How far a sum of parts that chance has drawn may be below its expectation, one-sided, at a normal quantile ``z``.
+
+    Few large parts make up the sum where what is rare is dear, and chance is more likely to miss one than the normal
+    approximation has it: so the interval is corrected for skewness [1]_, and one part more is counted, ``missed``.
+
+    .. [1] N. J. Johnson, "Modified t tests and confidence intervals for asymmetrical populations", Journal of the
+       American Statistical Association 73, 1978.
+    """
+    square = float(parts @ parts) + missed**2
+    if square == 0:
+        return 0.0
+    skew = (float(parts**2 @ parts) + missed**3) / (6 * square)
+    return float(missed + z * np.sqrt(square) + (1 + 2 * z**2) * max(skew, 0.0))
+
+
 @dataclass(frozen=True)
 class Ends:
     """Estimates of both ends of the interval from the same paths, over all paths so far.
 
     Attributes
     ----------
-    low, low_error : float
-        Estimate of the lower end and its standard error.
-    up, up_error : float
-        The same of the upper end.
-    covariance : float
-        Covariance of the two estimates.
-    gap, gap_error : float
-        Estimate of ``(up - low) / up`` from the differences along each path, and its standard error; 0 where `up` is.
-    gap_skew : float
-        Third central moment of that estimate over six times its variance, or 0 if it is negative; see `most_gap`.
+    low, up : float
+        Estimates of the lower and of the upper end.
+    parts : ndarray of shape (2, n_drawn)
+        What each lot of histories that chance has drawn adds to these two, less what it would add on average.
+    single : ndarray of shape (2, n_histories)
+        What a path more of each history that was seen would add.
+    covariance : ndarray of shape (2, 2)
+        Covariance of the two estimates, had all histories been drawn.
+    path : float
+        What a path of the mean cost adds; 0 where all histories were followed, and nothing is left to chance.
     """
 
     low: float
-    low_error: float
     up: float
-    up_error: float
-    covariance: float = 0.0
-    gap: float = 0.0
-    gap_error: float = 0.0
-    gap_skew: float = 0.0
+    parts: FloatArray
+    single: FloatArray
+    covariance: FloatArray
+    path: float
 
-    def low_given(self, cost: float) -> tuple[float, float]:
-        """Estimate of the lower end and its error, where it is known that the upper end's expectation is ``cost``."""
-        if self.up_error == 0:
-            return self.low, self.low_error
-        share = self.covariance / self.up_error**2
-        error = np.sqrt(max(self.low_error**2 - share * self.covariance, 0.0))
-        return float(self.low - share * (self.up - cost)), float(error)
+    def least(self, z: float) -> float:
+        """What the lower end is not below, one-sided, at a normal quantile."""
+        return self.low - self._excess(-1.0, 0.0, z)
+
+    def most(self, z: float) -> float:
+        """What the upper end is not above."""
+        return self.up + self._excess(0.0, 1.0, z)
 
     def most_gap(self, z: float) -> float:
-        """End of the one-sided interval of the gap at a quantile ``z``, corrected for skewness [1]_."""
-        return self.gap + z * self.gap_error + (1 + 2 * z**2) * self.gap_skew
+        """What ``(up - low) / up`` is not above: less than of `least` and `most`, for both err alike on each path."""
+        if self.up <= 0:
+            return 0.0
+        ratio = (self.up - self.low) / self.up
+        return ratio + self._excess(-1 / self.up, (1 - ratio) / self.up, z)
+
+    def least_given(self, cost: float, z: float) -> tuple[float, float]:
+        """What the lower end is not below, and its estimate, where the upper one is known to be ``cost``.
+
+        That tells how lucky the paths were.
+        """
+        both = self.parts @ self.parts.T + self.covariance
+        # where all paths cost the same, what is left is rounding
+        share = float(both[0, 1] / both[1, 1]) if both[1, 1] > (1e-12 * self.up) ** 2 else 0.0
+        margin, share = min((self._excess(-1.0, share, z), share), (self._excess(-1.0, 0.0, z), 0.0))
+        low = self.low - share * (self.up - cost)
+        return low - margin, low
+
+    def _excess(self, of_low: float, of_up: float, z: float) -> float:
+        """How far a sum of both estimates, so many times each, may be below its expectation: one path more is missed.
+
+        It adds most of those that were seen, or where these are alike a share of what the dearest adds to each.
+        """
+        if self.path == 0:
+            return 0.0
+        parts, single = of_low * self.parts[0] + of_up * self.parts[1], of_low * self.single[0] + of_up * self.single[1]
+        reach = np.maximum(np.abs(self.single).max(axis=1), self.path)
+        unlike = _TUNING.unlike * (abs(of_low) * reach[0] + abs(of_up) * reach[1])
+        return excess(parts, max(float(single.max()), float(unlike)), z)
+
+
+class StratifiedAnswers(ObservationSource):
+    """Every outcome that weighs a path or more, and as many of the others as their weights, or their costs, come to.
+
+    What is left out is made up for by more weight of the like that is not: the weight of each is right on average. An
+    outcome after which deciding costs much more than elsewhere at this level is followed more often than paths would
+    come to it, with less weight: so a rare class that is dear to miss is met, or any answer that tells of it.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def spread(self, total: float, probability: FloatArray) -> FloatArray:
+        """The lots that weigh a path or more, and some of the others; see `ObservationSource.spread`."""
+        share = total * probability[None]
+        return np.asarray(self._some(share, np.minimum(share, 1.0))[0])
+
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        each, probability = weight[:, None], belief.outcome_probabilities
+        cost = each * belief.problem.stopping_cost(belief.joint)
+        # a path that was begun is followed to its end
+        often, mean = probability * np.maximum(each, 1.0), float(cost.sum() / weight.sum())
+        if mean > 0:  # at most half as many again are followed for what they cost
+            often = np.maximum(often, cost / (_TUNING.dear * mean))
+        drawn = self._some(each * probability, np.where(probability > 0, np.minimum(often, 1.0), 0.0))
+        parent, outcome = np.nonzero(drawn)
+        return Branches(parent, outcome, drawn[parent, outcome])
+
+    def _some(self, share: FloatArray, chance: FloatArray) -> FloatArray:
+        """Weights of which each is there with its chance, of each row as many as the sum of these, and else 0."""
+        reach = np.cumsum(chance, axis=1) + self.rng.random((len(chance), 1))
+        there = (np.diff(np.floor(reach), axis=1, prepend=0.0) > 0) | (chance >= 1)
+        some: FloatArray = np.divide(share, chance, out=np.zeros_like(share), where=there)
+        return some
 
 
 class DualPaths:
-    """Paths of the dual, each distinct history once, weighted by its number of paths or its probability."""
+    """Paths of the dual, each distinct history once, weighted by how many paths it stands for or its probability."""
 
     def __init__(
         self,
@@ -210,62 +300,67 @@ class DualPaths:
         self.horizon = min(values.n_stages, problem.n_stages)
         self.max_histories = max_histories
         self.n_paths = 0
-        #: Weight, low and up of lots of histories; differences are too small to be told from sums of squares.
+        #: Weight, low, up and lot of histories; differences are too small to be told from sums of squares.
         self._ended: list[FloatArray] = []
+        self._n_lots = 0
 
     def run(self, n_paths: int) -> Ends:
         """Follow more paths; return the estimates from all that were followed so far."""
         self.n_paths += n_paths
-        answers = ALL if self.rng is None else SampledObservations(self.rng)
+        answers = ALL if self.rng is None else StratifiedAnswers(self.rng)
         if self.policy is None:
             belief, weight = initial_histories_without_policy(self.problem, n_paths, answers)
         else:
             belief, weight = initial_histories(self.problem, self.policy, n_paths, answers)
-        along = _DualHistories(self, len(belief))
+        along = _DualHistories(self, weight)
         for _ in walk(belief, weight, along.ask, answers, self.max_histories):
             pass
         return self._ends()
 
-    def add(self, weight: FloatArray, low: FloatArray, up: FloatArray) -> None:
-        """Note paths that have ended: their weights, and both ends of each."""
+    def begin_lots(self, lot: IntArray, begins: BoolArray) -> IntArray:
+        """Number of the lot of each history, that of the first on its way which chance has drawn; -1 where none was."""
+        begins = begins & (lot < 0)
+        n = int(begins.sum())
+        lot = lot.copy()
+        lot[begins] = np.arange(self._n_lots, self._n_lots + n)
+        self._n_lots += n
+        return lot
+
+    def add(self, weight: FloatArray, low: FloatArray, up: FloatArray, lot: IntArray) -> None:
+        """Note paths that have ended: their weights, both ends of each, and which were drawn together."""
         if weight.size:
-            self._ended.append(np.stack([weight, low, up]))
+            self._ended.append(np.stack([weight, low, up, lot]))
 
     def _ends(self) -> Ends:
         ended = np.concatenate(self._ended, axis=1)
         self._ended = [ended]
-        share, values = ended[0] / self.n_paths, ended[1:]
+        share, values, lot = ended[0], ended[1:3], ended[3].astype(np.intp)
+        # what chance has drawn weighs as much as all together on average only
+        followed = float(share.sum())
+        share = share / (self.n_paths if self.rng is None else followed)
         mean = values @ share
-        low, up = mean.tolist()
-        if self.rng is None:
-            return Ends(low, 0.0, up, 0.0, gap=(up - low) / up if up > 0 else 0.0)
-        off = values - mean[:, None]
-        covariance = (off * share) @ off.T / (self.n_paths - 1)
-        errors = np.sqrt(covariance.diagonal()).tolist()
-        gap = self._gap(values, share, mean) if up > 0 else (0.0, 0.0, 0.0)
-        return Ends(low, errors[0], up, errors[1], float(covariance[0, 1]), *gap)
-
-    def _gap(self, values: FloatArray, share: FloatArray, mean: FloatArray) -> tuple[float, float, float]:
-        """Ratio of the mean difference and the mean upper end, its error by linearisation, and its skew."""
-        low, up = values
-        ratio = (mean[1] - mean[0]) / mean[1]
-        # of mean zero
-        off = (up - low - ratio * up) / mean[1]
-        square, cube = share @ off**2, share @ off**3
-        skew = cube / (6 * square * self.n_paths) if square > 0 else 0.0
-        return float(ratio), float(np.sqrt(square / (self.n_paths - 1))), float(max(skew, 0.0))
+        drawn, off = lot >= 0, values - mean[:, None]
+        parts = np.zeros((2, self._n_lots))
+        for row, part in zip(off * share, parts):
+            part += np.bincount(lot[drawn], row[drawn], self._n_lots)
+        covariance = np.asarray((off * share) @ off.T / self.n_paths)
+        whole = self._n_lots == 0 and followed > self.n_paths * (1 - 1e-9)
+        path = 0.0 if whole else float(np.abs(mean).max()) / self.n_paths
+        return Ends(float(mean[0]), float(mean[1]), parts, off / self.n_paths, covariance, path)
 
 
 class _DualHistories:
     """What the dual keeps of the histories of a level."""
 
-    def __init__(self, paths: DualPaths, n: int) -> None:
-        self.paths, self.policy = paths, paths.policy
+    def __init__(self, paths: DualPaths, weight: FloatArray) -> None:
+        self.paths, self.policy, n = paths, paths.policy, len(weight)
         self.martingale, self.low = np.zeros(n), np.full(n, np.inf)
         # without a policy nothing is decided, and the upper end is nothing to wait for
         self.up, self.closed = np.full(n, 0.0 if self.policy is None else np.nan), np.zeros(n, dtype=bool)
-        #: Of what asked at the last level: values of the outcomes, and their chances.
-        self.values, self.chance = np.empty((0, 0)), np.empty((0, 0))
+        # a start that weighs less than a path was drawn
+        self.lot = paths.begin_lots(np.full(n, -1), (weight <= 1) & (paths.rng is not None))
+        #: Of what asked at the last level: weights, values of the outcomes, and their chances.
+        self.weight, self.values, self.chance = weight, np.empty((0, 0)), np.empty((0, 0))
 
     def ask(self, level: Level) -> Fork:
         if self.values.size:
@@ -279,13 +374,14 @@ class _DualHistories:
         self.closed = self.closed | stopping_is_certain(belief) | (belief.stage >= horizon)
         self.up = np.where(self._decides(belief), stop_cost, self.up)
         done = self.closed & ~np.isnan(self.up)
-        self.paths.add(level.weight[done], self.low[done], self.up[done])
+        self.paths.add(level.weight[done], self.low[done], self.up[done], self.lot[done])
         row = np.flatnonzero(~done)
         question = np.full(row.size, belief.stage)
         if row.size:
             ((_, part),) = level.split(row, question)
             self.values, self.chance = self.paths.values.successor_values(part), part.outcome_probabilities
-        return Fork(row, question, level.weight[row])
+        self.weight = level.weight[row]
+        return Fork(row, question, self.weight)
 
     def _come_to(self, level: Level) -> None:
         """Follow each history to the next level."""
@@ -293,6 +389,9 @@ class _DualHistories:
         step = self.values[seen] / self.chance[seen] - self.values.sum(axis=1)[level.entry]
         self.martingale = self.martingale[level.parent] + step
         self.low, self.up, self.closed = self.low[level.parent], self.up[level.parent], self.closed[level.parent]
+        followed = self.weight[level.entry] * self.chance[seen]
+        # those that chance might have left out weigh more
+        self.lot = self.paths.begin_lots(self.lot[level.parent], level.weight > followed * (1 + 1e-9))
 
     def _decides(self, belief: BeliefState) -> BoolArray:
         undecided: BoolArray = np.isnan(self.up)
