@@ -78,7 +78,7 @@ def endless(repeated):
 @BOTH
 def test_endless_stages_cost_what_the_first_cost(solver, repeated, endless):
     few, many = repeated(1000, 0.01, 0.7), endless
-    policies = [solver(certificate_paths=1000).solve(p) for p in (few, many)]
+    policies = [solver(certificate_paths=4000).solve(p) for p in (few, many)]
     a, b = (p.info for p in policies)
     assert (a.n_stages, a.upper, a.lower) == (b.n_stages, b.upper, b.lower)
     assert b.n_stages == 64

@@ -495,7 +495,9 @@ def certify(
     of optimal stopping: on sampled paths with any value function J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]``,
     and the mean of ``min over stages of (prices paid + stopping cost - M)`` is below the optimum. The policy's cost on
     the same paths, with ``M`` at its stop as a control variate, is the upper end. A path ends where one more price
-    would cost more than knowing the class can save, for there stopping is optimal.
+    would cost more than knowing the class can save, for there stopping is optimal. Histories that weigh a path or more
+    are all followed, and of the others those in which deciding is dear more often than chance would, with less weight:
+    so a rare class that is dear to miss is met.
 
     That is for stopping in a given order. If any question may come next, hindsight would also choose the order, and the
     lower end is a different one. With few histories it is exact; otherwise it is by AO* on a few thousand partial
@@ -530,9 +532,9 @@ def certify(
     max_paths : int
         Most paths, with ``width``.
     confidence : float
-        Probability that both sampled ends, and a paired gap, hold. In a given order, and in hindsight, that is by the
-        approximation of their means by a normal one, for the gap corrected for skewness; else without any, however rare
-        the dearest answers are [5]_.
+        Probability that both sampled ends, and a paired gap, hold. In a given order that is by the approximation of
+        what drawn histories add by a normal distribution, corrected for skewness, with one path more that may have been
+        missed; in hindsight by a normal one; else without any, however rare the dearest answers are [5]_.
     paired : bool
         Take the gap from what the two ends differ by along each path, where both are sampled on at least 1000. Most of
         what chance does to them is the same, so that the gap is smaller than that of the ends, which become a little

@@ -14,7 +14,7 @@ from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import Branches, ObservationSource, TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import (
@@ -39,10 +39,14 @@ CONFIDENCE = 0.99
 class DualTuning:
     """How paths are drawn, and what those that were not may cost."""
 
+    #: Paths that are begun for each that is asked for: those that are dear are followed more often.
+    begun: float = 0.85
     #: How many times the mean cost of deciding makes a history as likely to be followed as it is to be met.
     dear: float = 2.0
     #: Share of what a path costs by which one that is missed may differ from all that were seen.
-    unlike: float = 0.2
+    share: float = 0.2
+    #: How many times as far off it may be at most as the worst that was seen.
+    times: float = 100.0
 
 
 _TUNING = DualTuning()
@@ -195,11 +199,11 @@ class Ends:
     parts : ndarray of shape (2, n_drawn)
         What each lot of histories that chance has drawn adds to these two, less what it would add on average.
     single : ndarray of shape (2, n_histories)
-        What a path more of each history that was seen would add.
+        What one lot more like each history that was seen would add: of a path, or less where more lots are drawn.
     covariance : ndarray of shape (2, 2)
         Covariance of the two estimates, had all histories been drawn.
-    path : float
-        What a path of the mean cost adds; 0 where all histories were followed, and nothing is left to chance.
+    unlike : ndarray of shape (2,)
+        What one lot unlike all that were seen may add; 0 where nothing was left to chance.
     """
 
     low: float
@@ -207,7 +211,7 @@ class Ends:
     parts: FloatArray
     single: FloatArray
     covariance: FloatArray
-    path: float
+    unlike: FloatArray
 
     def least(self, z: float) -> float:
         """What the lower end is not below, one-sided, at a normal quantile."""
@@ -237,16 +241,13 @@ class Ends:
         return low - margin, low
 
     def _excess(self, of_low: float, of_up: float, z: float) -> float:
-        """How far a sum of both estimates, so many times each, may be below its expectation: one path more is missed.
+        """How far a sum of both estimates, so many times each, may be below its expectation: one lot more is missed.
 
-        It adds most of those that were seen, or where these are alike a share of what the dearest adds to each.
+        It adds as much as that of those that were seen which adds most, or as one unlike these.
         """
-        if self.path == 0:
-            return 0.0
         parts, single = of_low * self.parts[0] + of_up * self.parts[1], of_low * self.single[0] + of_up * self.single[1]
-        reach = np.maximum(np.abs(self.single).max(axis=1), self.path)
-        unlike = _TUNING.unlike * (abs(of_low) * reach[0] + abs(of_up) * reach[1])
-        return excess(parts, max(float(single.max()), float(unlike)), z)
+        unlike = float(np.abs([of_low, of_up]) @ self.unlike)
+        return excess(parts, max(float(single.max()), unlike), z)
 
 
 class StratifiedAnswers(ObservationSource):
@@ -273,14 +274,16 @@ class StratifiedAnswers(ObservationSource):
         often, mean = probability * np.maximum(each, 1.0), float(cost.sum() / weight.sum())
         if mean > 0:  # at most half as many again are followed for what they cost
             often = np.maximum(often, cost / (_TUNING.dear * mean))
-        drawn = self._some(each * probability, np.where(probability > 0, np.minimum(often, 1.0), 0.0))
+        drawn = self._some(each * probability, np.minimum(often, 1.0))
         parent, outcome = np.nonzero(drawn)
         return Branches(parent, outcome, drawn[parent, outcome])
 
     def _some(self, share: FloatArray, chance: FloatArray) -> FloatArray:
         """Weights of which each is there with its chance, of each row as many as the sum of these, and else 0."""
         reach = np.cumsum(chance, axis=1) + self.rng.random((len(chance), 1))
-        there = (np.diff(np.floor(reach), axis=1, prepend=0.0) > 0) | (chance >= 1)
+        whole, there = np.floor(reach), chance >= 1
+        there[:, 0] |= whole[:, 0] > 0
+        there[:, 1:] |= whole[:, 1:] > whole[:, :-1]
         some: FloatArray = np.divide(share, chance, out=np.zeros_like(share), where=there)
         return some
 
@@ -302,16 +305,18 @@ class DualPaths:
         self.n_paths = 0
         #: Weight, low, up and lot of histories; differences are too small to be told from sums of squares.
         self._ended: list[FloatArray] = []
-        self._n_lots = 0
+        self._total, self._n_lots = 0.0, 0
 
     def run(self, n_paths: int) -> Ends:
         """Follow more paths; return the estimates from all that were followed so far."""
         self.n_paths += n_paths
         answers = ALL if self.rng is None else StratifiedAnswers(self.rng)
+        total = n_paths if self.rng is None else _TUNING.begun * n_paths
+        self._total += total
         if self.policy is None:
-            belief, weight = initial_histories_without_policy(self.problem, n_paths, answers)
+            belief, weight = initial_histories_without_policy(self.problem, total, answers)
         else:
-            belief, weight = initial_histories(self.problem, self.policy, n_paths, answers)
+            belief, weight = initial_histories(self.problem, self.policy, total, answers)
         along = _DualHistories(self, weight)
         for _ in walk(belief, weight, along.ask, answers, self.max_histories):
             pass
@@ -336,17 +341,28 @@ class DualPaths:
         self._ended = [ended]
         share, values, lot = ended[0], ended[1:3], ended[3].astype(np.intp)
         # what chance has drawn weighs as much as all together on average only
-        followed = float(share.sum())
-        share = share / (self.n_paths if self.rng is None else followed)
+        followed, lot_weight = float(share.sum()), np.minimum(share, 1.0)
+        share = share / (self._total if self.rng is None else followed)
         mean = values @ share
         drawn, off = lot >= 0, values - mean[:, None]
         parts = np.zeros((2, self._n_lots))
         for row, part in zip(off * share, parts):
             part += np.bincount(lot[drawn], row[drawn], self._n_lots)
-        covariance = np.asarray((off * share) @ off.T / self.n_paths)
-        whole = self._n_lots == 0 and followed > self.n_paths * (1 - 1e-9)
-        path = 0.0 if whole else float(np.abs(mean).max()) / self.n_paths
-        return Ends(float(mean[0]), float(mean[1]), parts, off / self.n_paths, covariance, path)
+        covariance = np.asarray((off * share) @ off.T / self._total)
+        whole = self._n_lots == 0 and followed > self._total * (1 - 1e-9)
+        single = np.zeros_like(off) if whole else off * lot_weight / self._total
+        unlike = np.zeros(2) if whole else self._unlike(np.abs(single).max(axis=1), mean / self._total)
+        return Ends(float(mean[0]), float(mean[1]), parts, single, covariance, unlike)
+
+    def _unlike(self, worst: FloatArray, path: FloatArray) -> FloatArray:
+        """What a lot may add that is unlike all that were seen, of which the worst adds this; and what a mean path adds.
+
+        Where all were alike the values are right, and so is a policy that follows them; others may be foolish anywhere.
+        """
+        unlike = _TUNING.share * np.maximum(worst, path)
+        follows = isinstance(self.policy, LookaheadPolicy) and self.policy.values is self.values
+        alike = np.array([True, follows or self.policy is None])
+        return np.where(alike, np.minimum(unlike, _TUNING.times * worst), unlike)
 
 
 class _DualHistories:
