@@ -355,9 +355,9 @@ class DualPaths:
         return Ends(float(mean[0]), float(mean[1]), parts, single, covariance, unlike)
 
     def _unlike(self, worst: FloatArray, path: FloatArray) -> FloatArray:
-        """What a lot may add that is unlike all that were seen, of which the worst adds this; and what a mean path adds.
+        """What a lot may add that is unlike all that were seen, by the worst of these and what a mean path adds.
 
-        Where all were alike the values are right, and so is a policy that follows them; others may be foolish anywhere.
+        Where all were alike the values are right, and a policy that follows them; others may be foolish anywhere.
         """
         unlike = _TUNING.share * np.maximum(worst, path)
         follows = isinstance(self.policy, LookaheadPolicy) and self.policy.values is self.values
