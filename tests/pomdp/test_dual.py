@@ -203,6 +203,30 @@ def test_ends_hold_however_rare_a_class_is(skewed, prior):
             assert failures.max() <= 2, (seed, failures)
 
 
+def test_a_single_path_is_one(skewed):
+    """Further looks may be one path each: none of them comes back without any."""
+    problem = skewed(0.3, 0)
+    paths = DualPaths(problem, None, StoppingValue(problem), np.random.default_rng(0))
+    for n in range(1, 30):
+        ends = paths.run(1)
+        assert np.isfinite(ends.least(Z))
+        assert paths.n_paths == n
+
+
+def test_where_all_was_alike_only_a_policy_that_follows_the_values_is_trusted(skewed):
+    """A policy of other values may be foolish after answers that no path met; here it is, in one case of a thousand."""
+    problem = skewed(1e-2, 2)
+    policy = Perseus(n_beliefs=30, certificate_paths=0).solve(problem)
+    values = quick_values(problem, 500, np.random.default_rng(5))
+    truth = exact_ends(problem, policy, values).up
+    for seed in (25, 48, 51):  # of 60 those that see nothing but what the values say
+        ends = DualPaths(problem, policy, values, np.random.default_rng([seed, 1])).run(500)
+        assert ends.up < truth * (1 - 1e-3)
+        assert ends.most(Z) > truth
+    ends = DualPaths(problem, LookaheadPolicy(values), values, np.random.default_rng(0)).run(500)
+    assert ends.most(Z) - ends.up < 1e-9
+
+
 def test_few_large_parts_widen_the_margin():
     alike = np.tile([1.0, -1.0], 50)
     assert excess(alike, 0.0, 2.0) == pytest.approx(20.0)

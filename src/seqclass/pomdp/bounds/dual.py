@@ -311,7 +311,7 @@ class DualPaths:
         """Follow more paths; return the estimates from all that were followed so far."""
         self.n_paths += n_paths
         answers = ALL if self.rng is None else StratifiedAnswers(self.rng)
-        total = n_paths if self.rng is None else _TUNING.begun * n_paths
+        total = n_paths if self.rng is None else max(_TUNING.begun * n_paths, 1.0)  # one at least is met
         self._total += total
         if self.policy is None:
             belief, weight = initial_histories_without_policy(self.problem, total, answers)
