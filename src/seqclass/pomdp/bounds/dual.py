@@ -40,7 +40,7 @@ class DualTuning:
     """How paths are drawn, and what those that were not may cost."""
 
     #: Paths that are begun for each that is asked for: those that are dear are followed more often.
-    begun: float = 0.85
+    begun: float = 0.75
     #: How many times the mean cost of deciding makes a history as likely to be followed as it is to be met.
     dear: float = 2.0
     #: Share of what a path costs by which one that is missed may differ from all that were seen.
@@ -413,7 +413,8 @@ class _DualHistories:
         undecided: BoolArray = np.isnan(self.up)
         if self.policy is None:
             return undecided
-        question = self.policy.action(belief[undecided])
+        # of all rows what was worked out of them serves the policy as well
+        question = self.policy.action(belief if undecided.all() else belief[undecided])
         check_questions(belief, np.flatnonzero(undecided)[question != DECIDE], question[question != DECIDE])
         undecided[undecided] = question == DECIDE
         return undecided
