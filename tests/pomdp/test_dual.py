@@ -224,7 +224,7 @@ def test_where_all_was_alike_only_a_policy_that_follows_the_values_is_trusted(sk
         assert ends.up < truth * (1 - 1e-3)
         assert ends.most(Z) > truth
     ends = DualPaths(problem, LookaheadPolicy(values), values, np.random.default_rng(0)).run(500)
-    assert ends.most(Z) - ends.up < 1e-9
+    assert 0 < ends.most(Z) - ends.up < 1e-4 * ends.up
 
 
 def test_few_large_parts_widen_the_margin():

@@ -45,8 +45,9 @@ class DualTuning:
     dear: float = 2.0
     #: Share of what a path costs by which one that is missed may differ from all that were seen.
     share: float = 0.2
-    #: How many times as far off it may be at most as the worst that was seen.
+    #: How many times as far off it may be at most as the worst that was seen, or this share where all cost the same.
     times: float = 100.0
+    same: float = 1e-3
 
 
 _TUNING = DualTuning()
@@ -357,12 +358,13 @@ class DualPaths:
     def _unlike(self, worst: FloatArray, path: FloatArray) -> FloatArray:
         """What a lot may add that is unlike all that were seen, by the worst of these and what a mean path adds.
 
-        Where all were alike the values are right, and a policy that follows them; others may be foolish anywhere.
+        Where all were alike values are nearly right, and a policy that follows them; others may be foolish anywhere.
         """
         unlike = _TUNING.share * np.maximum(worst, path)
+        like = np.maximum(_TUNING.times * worst, _TUNING.same * path)
         follows = isinstance(self.policy, LookaheadPolicy) and self.policy.values is self.values
         alike = np.array([True, follows or self.policy is None])
-        return np.where(alike, np.minimum(unlike, _TUNING.times * worst), unlike)
+        return np.where(alike, np.minimum(unlike, like), unlike)
 
 
 class _DualHistories:
