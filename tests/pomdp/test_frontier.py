@@ -402,7 +402,8 @@ def test_the_only_lot_is_drawn(make_case):
         assert one.cost == other.cost
         np.testing.assert_array_equal(one.stage, other.stage)
     assert certify(problem, alone).upper == certify(problem, part).upper
-    assert certify(problem, alone, method="simulation").upper >= optimal_cost(problem)
+    # so few histories are all followed, and what is left is rounding
+    assert certify(problem, alone, method="simulation").upper >= optimal_cost(problem) * (1 - 1e-12)
 
 
 def test_lots_within_lots_are_refused(make_case):
