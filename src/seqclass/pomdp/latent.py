@@ -237,6 +237,11 @@ def plogp(p: FloatArray) -> FloatArray:
     return np.asarray(result)
 
 
+def nearly_nothing(kind: np.dtype[Any]) -> np.floating[Any]:
+    """A number whose square is above 0 in a precision: a product of two sums with it has a logarithm."""
+    return kind.type(np.sqrt(np.finfo(kind).tiny))  # type: ignore[no-any-return]
+
+
 class Known(Protocol):
     """What latent states are worked out of: a `BeliefState`, or what reads like one."""
 
@@ -288,12 +293,22 @@ class Hidden:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""
         return np.asarray(self._likelihoods[questions, : self._n_outcomes[questions].max(initial=1)])
 
+    @cached_property
+    def sums(self) -> FloatArray:
+        """P(any outcome | hidden state) of each question, (n_questions, n_hidden), which is 1 but for rounding."""
+        return np.asarray(self._likelihoods.sum(axis=1))
+
+    @property
+    def widest(self) -> int:
+        """Outcomes of the question that has most."""
+        return int(self._n_outcomes.max(initial=1))
+
     def tables_in(self, kind: np.dtype[Any]) -> list[list[npt.NDArray[np.floating]]]:
-        """P(outcome | hidden state) of each question by class, (n_states, n_outcomes), in a precision."""
+        """P(outcome | hidden state) of each question by class, (n_states, n_outcomes), in a precision; none is 0."""
         if kind not in self._in_kind:
-            pairs = zip(self._likelihoods, self._n_outcomes.tolist())
-            own = [[np.ascontiguousarray(table[:n, c].T, dtype=kind) for c in self.members] for table, n in pairs]
-            self._in_kind[kind] = own
+            pairs, least = zip(self._likelihoods, self._n_outcomes.tolist()), nearly_nothing(kind)
+            by_class = [[np.array(table[:n, c].T, kind, order="C") for c in self.members] for table, n in pairs]
+            self._in_kind[kind] = [[table + least for table in own] for own in by_class]
         return self._in_kind[kind]
 
     def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:

@@ -25,40 +25,21 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, has_requirements, must_continue
 from seqclass.pomdp.solve_info import SolveInfo
-from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
+from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule
 from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, join_beliefs, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
 
 
 class NextQuestion:
-    """What a rule asks next of a batch of instances, and what it looks at to say what going on costs.
-
-    Attributes
-    ----------
-    question : ndarray of int of shape (n,)
-        What is asked next; -1 where nothing is.
-    once : ndarray of shape (n,)
-        Cost of asking it and deciding then; inf where nothing is asked.
-    least_once : ndarray of shape (n,)
-        Cost of asking the question that is best if one has to decide then, and deciding.
-    ahead : ndarray of shape (n,)
-        What the rule itself expects it to cost, if it looks further ahead; else `once`.
-    """
+    """What a rule asks next of a batch of instances, and what it looks at to say what going on costs: see `Leading`."""
 
     #: Column of `ahead` among the features.
     place_of_ahead = 3
 
     def __init__(self, rule: OrderingRule, belief: BeliefState) -> None:
         self.info = belief
-        scores, costs = rule.leading(belief)
-        self.question = best_question(scores)
-        rows, place, nothing = np.arange(len(belief)), self.question, self.question == DECIDE
-        self.once: FloatArray = np.where(nothing, np.inf, costs[rows, place])
-        self.least_once: FloatArray = costs.min(axis=1)
-        self.ahead = self.once
-        if rule.saves:
-            self.ahead = np.where(nothing, np.inf, deciding_cost(belief) - scores[rows, place])
+        self.question, self.once, self.least_once, self.ahead = rule.leading(belief)
 
     def __getitem__(self, rows: IntArray) -> NextQuestion:
         part = object.__new__(NextQuestion)
@@ -69,20 +50,42 @@ class NextQuestion:
 
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
+        told, asked = self._told(), self._asked()
+        return told.T if asked is None else np.concatenate([told.T, asked, asked * told[0][:, None]], axis=1)
+
+    def weigh(self, weights: FloatArray) -> FloatArray:
+        """What an intercept and weights of all features make of them, (n,)."""
+        if len(self.info) == 1:
+            return np.asarray(self.features() @ weights[1:] + weights[0])
+        # of many rows the products of what was asked would take longer to write than all else
+        told, asked = self._told(), self._asked()
+        cost: FloatArray = weights[0] + weights[1 : 1 + len(told)] @ told
+        if asked is not None:
+            alone, beside_stop = (asked @ weights[1 + len(told) :].reshape(2, -1).T).T
+            cost += alone + beside_stop * told[0]
+        return cost
+
+    def _told(self) -> FloatArray:
+        """Features that do not depend on which questions were asked, one a row, the cost of deciding first."""
         belief, posterior = self.info, self.info.probabilities
         stop = deciding_cost(belief)
         entropy = -plogp(posterior).sum(axis=1)
-        top = np.partition(posterior, posterior.shape[1] - 2, axis=1)[:, -2:] if posterior.shape[1] > 1 else posterior
-        columns = [stop, self.once, self.least_once, self.ahead, entropy, *top.T, np.sqrt(stop)]
+        top = [*posterior.T]
+        if len(top) == 2:  # quicker than by sorting
+            top = [np.minimum(*top), np.maximum(*top)]
+        elif len(top) > 2:
+            top = [*np.partition(posterior, posterior.shape[1] - 2, axis=1)[:, -2:].T]
+        columns = [stop, self.once, self.least_once, self.ahead, entropy, *top, np.sqrt(stop)]
         # up to so many classes it knows the belief in each of them
         columns += [*posterior.T] if posterior.shape[1] <= 10 else []
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
-        told: FloatArray = np.array(columns).T
-        # up to so many questions the regression knows which of them have been asked
-        if belief.observed is None or belief.problem.n_questions > 40:
-            return told
-        asked = (belief.observed != OPEN).astype(np.float64)
-        return np.concatenate([told, asked, asked * stop[:, None]], axis=1)
+        return np.array(columns)
+
+    def _asked(self) -> FloatArray | None:
+        """Which questions were asked, (n, n_questions); None of more than the regression is to know of."""
+        if self.info.observed is None or self.info.problem.n_questions > 40:
+            return None
+        return np.asarray(self.info.observed != OPEN, dtype=np.float64)
 
 
 @register
@@ -141,9 +144,9 @@ class RuleValues:
         if weights is None or not asks.size:
             return most
         if asks.size == len(most):
-            return clip_to_bounds(following.features() @ weights[1:] + weights[0], following, most)
+            return clip_to_bounds(following.weigh(weights), following, most)
         some, cost = following[asks], np.array(most)
-        cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some, most[asks])
+        cost[asks] = clip_to_bounds(some.weigh(weights), some, most[asks])
         return cost
 
     def value(self, belief: BeliefState) -> FloatArray:
