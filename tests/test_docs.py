@@ -55,7 +55,17 @@ LONG = {
         "theory/correlated.md",
         "scores.md",
     ),
-    *("index.md", "fhir.md", "test_tables.md", "tasks.md", "offpolicy.md", "large.md", "drift.md", "extending/rule.md"),
+    *(
+        "index.md",
+        "early.md",
+        "fhir.md",
+        "test_tables.md",
+        "tasks.md",
+        "offpolicy.md",
+        "large.md",
+        "drift.md",
+        "extending/rule.md",
+    ),
     *("../README.md", "serve.md", "exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }
 BLOCK = re.compile(
