@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,27 +20,6 @@ __all__ = ["OrderingRule"]
 _HUGE = np.finfo(float).max
 #: Bytes of the scores of a chunk of rows: small enough to stay in cache.
 SCORE_BYTES = 2**23
-
-
-class Leading(NamedTuple):
-    """What a rule asks next of a batch of instances, and what it looks at to say what going on costs.
-
-    Attributes
-    ----------
-    question : ndarray of int of shape (n,)
-        What is asked next; -1 where nothing is.
-    once : ndarray of shape (n,)
-        Cost of asking it and deciding then; inf where nothing is asked.
-    least_once : ndarray of shape (n,)
-        Cost of asking the question that is best if one has to decide then, and deciding.
-    ahead : ndarray of shape (n,)
-        What the rule itself expects it to cost, if it looks further ahead; else `once`.
-    """
-
-    question: IntArray
-    once: FloatArray
-    least_once: FloatArray
-    ahead: FloatArray
 
 
 class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
@@ -157,15 +135,32 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
                 )
         return result
 
-    def leading(self, belief: BeliefState) -> Leading:
-        """What it asks next, and what going on costs if one decides after a question."""
+    def leading(self, belief: BeliefState) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """What it asks next, and what it looks at to say what going on costs.
+
+        Parameters
+        ----------
+        belief : BeliefState
+            A batch of n instances.
+
+        Returns
+        -------
+        question : ndarray of int of shape (n,)
+            What is asked next; -1 where nothing is.
+        once : ndarray of shape (n,)
+            Cost of asking it and deciding then; inf where nothing is asked.
+        least_once : ndarray of shape (n,)
+            Cost of asking the question that is best if one has to decide then, and deciding.
+        ahead : ndarray of shape (n,)
+            What the rule itself expects it to cost, if it looks further ahead; else `once`.
+        """
         scores, costs = self.scores(belief), one_step_costs(belief)
         question, rows = best_question(scores), np.arange(len(belief))
         once: FloatArray = np.where(question == DECIDE, np.inf, costs[rows, question])
         ahead = once
         if self.saves:
             ahead = np.where(question == DECIDE, np.inf, deciding_cost(belief) - scores[rows, question])
-        return Leading(question, once, costs.min(axis=1), ahead)
+        return question, once, costs.min(axis=1), ahead
 
     def _gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """What `gains` gives, if it is numbers of the shape that it must have."""

@@ -14,7 +14,7 @@ from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.rules import rules_of
-from seqclass.pomdp.solvers.ordering.base import Leading, OrderingRule, best_question, unit_prices
+from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question, unit_prices
 from seqclass.pomdp.solvers.ordering.screening import leading_questions
 from seqclass.pomdp.solvers.simple import lookahead_costs
 from seqclass.pomdp.table_problem import select_questions
@@ -166,11 +166,11 @@ class ClassInformation(OrderingRule):
 
     by_belief = True
 
-    def leading(self, belief: BeliefState) -> Leading:
+    def leading(self, belief: BeliefState) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """What it asks next, of many rows in single precision where that is enough; see `OrderingRule.leading`."""
         own = type(self) is ClassInformation and self.per_price
         known = leading_questions(belief, unit_prices(belief)) if own else None
-        return super().leading(belief) if known is None else Leading(*known, ahead=known[1])
+        return super().leading(belief) if known is None else (*known, known[1])
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""

@@ -32,13 +32,13 @@ def leading_questions(
     problem, hidden = belief.problem, belief.problem.structure.latent
     if hidden is None or len(belief) < min_rows or problem.bundles is not None or has_requirements(problem):
         return None
-    scores, decision = Scores(hidden, problem.decision_costs.T), problem.decide(belief.probabilities)
+    scores, decision = QuestionScores(hidden, problem.decision_costs.T), problem.decide(belief.probabilities)
     order = np.argsort(decision.astype(smallest_int(problem.n_decisions)), kind="stable")
     decision, states = decision[order], hidden.probability(belief).take(order, axis=0).take(scores.columns, axis=1)
     ends = np.bincount(decision, minlength=problem.n_decisions).cumsum()
     parts = (candidate_questions(belief), belief.available, unit_prices, belief.prices)
     # a question a row: what is done to all of them goes along the cases
-    choice = Choice(*(np.ascontiguousarray(of.take(order, axis=0).T) if len(of) > 1 else of.T for of in parts))
+    choice = Offers(*(np.ascontiguousarray(of.take(order, axis=0).T) if len(of) > 1 else of.T for of in parts))
     first, wanted = may_lead(scores, states, ends, choice)
     tied = first & (first.sum(axis=0) > 1)
     told, saved = scores.of(states, ends, tied, wanted | tied)
@@ -52,7 +52,7 @@ def leading_questions(
     return asked[back], once[back], costs.min(axis=0)[back]
 
 
-class Choice(NamedTuple):
+class Offers(NamedTuple):
     """What may be asked and at what price, (n_questions, n), of prices perhaps (n_questions, 1)."""
 
     among: BoolArray
@@ -62,7 +62,7 @@ class Choice(NamedTuple):
 
 
 def may_lead(
-    scores: Scores, states: FloatArray, ends: IntArray, choice: Choice, part_rows: int = 2048
+    scores: QuestionScores, states: FloatArray, ends: IntArray, choice: Offers, part_rows: int = 2048
 ) -> tuple[BoolArray, BoolArray]:
     """Where a question may be the first, and where one that may, or may be the cheapest, may save, (n_questions, n).
 
@@ -94,7 +94,7 @@ def may_lead(
     return first, wanted
 
 
-class Scores:
+class QuestionScores:
     """What questions tell about the class, and what they save by the decisions that they change.
 
     Rows are sorted by the decision that one would take now, ``ends`` says up to which row each is, and hidden states

@@ -32,7 +32,7 @@ __all__ = ["RulePolicy", "RuleValues"]
 
 
 class NextQuestion:
-    """What a rule asks next of a batch of instances, and what it looks at to say what going on costs: see `Leading`."""
+    """What a rule asks next of a batch of instances, and what going on costs; see `OrderingRule.leading`."""
 
     #: Column of `ahead` among the features.
     place_of_ahead = 3
