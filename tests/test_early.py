@@ -80,7 +80,7 @@ def test_steps_are_paid_and_decided_as_they_come(clf: EarlyClassifier) -> None:
 def test_responses_of_kernels_are_counted_up_to_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early, "chunks", lambda n, _: (slice(k, k + 2) for k in range(0, n, 2)))
     series = RNG.normal(size=(7, 20))
-    drawn = early._Patterns.drawn(series, 30, np.random.default_rng(1))
+    drawn = early._Patterns.draw(series, 30, np.random.default_rng(1))
     assert sum(len(weights) for _, weights, _ in drawn.groups) == 30
     assert {weights.shape[1] for _, weights, _ in drawn.groups} == {3, 5, 7, 9}
     steps = np.array([1, 2, 4, 5, 13, 20])

@@ -166,7 +166,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.checkpoints_ = -(-np.arange(1, n + 1, dtype=np.intp) * n_steps // n)  # rounded up
         self._paid = np.broadcast_to(price, n_steps).cumsum()[self.checkpoints_ - 1]
         n_patterns = 0 if self.estimator is not None else check_integer(self.n_patterns, "n_patterns", 0)
-        self._patterns = _Patterns.drawn(X, n_patterns, np.random.default_rng(self.random_state))
+        self._patterns = _Patterns.draw(X, n_patterns, np.random.default_rng(self.random_state))
         cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state + k) for k in range(3)]
         beliefs = self._fit_beliefs(X, codes, cuts[0])
         self._likeliest = int(np.bincount(codes).argmax())
@@ -186,7 +186,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         base = make_pipeline(StandardScaler(), PCA(), LogisticRegression(max_iter=300))  # the PCA only turns
         base = base if self.estimator is None else self.estimator
         beliefs, self._classifiers = {}, {}
-        for evidence, parts in self._seen(X).items():
+        for evidence, parts in self._inputs(X).items():
             held_out, fitted = [], []
             for part in parts:
                 with np.errstate(invalid="ignore"):  # the PCA's shares of variance, where all series are alike so far
@@ -200,7 +200,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         return {evidence: _power(P, self._exponents[evidence]) for evidence, P in beliefs.items()}
 
-    def _seen(self, X: FloatArray) -> dict[str, Iterator[FloatArray]]:
+    def _inputs(self, X: FloatArray) -> dict[str, Iterator[FloatArray]]:
         """What classifiers see at each checkpoint that X reaches."""
         reached = self.checkpoints_[self.checkpoints_ <= X.shape[1]]
         seen: dict[str, Iterator[FloatArray]] = {"values": (X[:, :t] for t in reached)}
@@ -212,7 +212,7 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """P(class) at each checkpoint that X reaches."""
         P = [
             np.array([model.predict_proba(part) for model, part in zip(self._classifiers[evidence], parts)])
-            for evidence, parts in self._seen(X).items()
+            for evidence, parts in self._inputs(X).items()
             if self.evidence_ in (evidence, "both")
         ]
         together = P[0] if len(P) == 1 else _geometric_mean(*P)
@@ -275,7 +275,7 @@ class _Patterns:
     groups: list[tuple[int, FloatArray, FloatArray]]
 
     @classmethod
-    def drawn(cls, X: FloatArray, n: int, rng: np.random.Generator) -> _Patterns:
+    def draw(cls, X: FloatArray, n: int, rng: np.random.Generator) -> _Patterns:
         """Kernels spread over what fits into the series; levels are quantiles of what some series give."""
         powers = range(int(X.shape[1]).bit_length())
         shapes = [(2**k, length) for length in (3, 5, 7, 9) for k in powers if (length - 1) << k < X.shape[1]]
@@ -284,32 +284,32 @@ class _Patterns:
             weights = rng.normal(size=(len(range(number, n, len(shapes))), length))
             weights -= weights.mean(axis=1, keepdims=True)
             if len(weights):
-                given = _convolved(some, dilation, weights).reshape(-1, len(weights))
+                given = _convolve(some, dilation, weights).reshape(-1, len(weights))
                 groups.append((dilation, weights, np.quantile(given, rng.random(3), axis=0).T))
         return cls(groups)
 
     def responses(self, X: FloatArray, checkpoints: IntArray) -> Iterator[FloatArray]:
         """At each checkpoint, of each kernel so far: the greatest response, and shares above its levels."""
         before = 0
-        found = [
-            (np.full((len(X), len(weights), 1), -np.inf), np.zeros((len(X), *levels.shape)))
+        so_far = [
+            (np.full((len(X), len(weights)), -np.inf), np.zeros((len(X), *levels.shape)))
             for _, weights, levels in self.groups
         ]
         for t in checkpoints.tolist():
             columns = []
-            for (dilation, weights, levels), (greatest, above) in zip(self.groups, found):
+            for (dilation, weights, levels), (greatest, above) in zip(self.groups, so_far):
                 span = (weights.shape[1] - 1) * dilation
                 if t > span:
                     for rows in chunks(len(X), 8 * (t - before + span) * (weights.size + levels.size)):
-                        given = _convolved(X[rows, max(0, before - span) : t], dilation, weights)
-                        np.maximum(greatest[rows, :, 0], given.max(axis=1), out=greatest[rows, :, 0])
+                        given = _convolve(X[rows, max(0, before - span) : t], dilation, weights)
+                        np.maximum(greatest[rows], given.max(axis=1), out=greatest[rows])
                         above[rows] += (given[..., None] > levels).sum(axis=1)
                 columns += [np.where(np.isfinite(greatest), greatest, 0), above / max(t - span, 1)]
             before = t
             yield np.hstack([column.reshape(len(X), -1) for column in columns])
 
 
-def _convolved(X: FloatArray, dilation: int, weights: FloatArray) -> FloatArray:
+def _convolve(X: FloatArray, dilation: int, weights: FloatArray) -> FloatArray:
     """Response of each kernel at each step where it fits, of shape (n, n_steps, n_kernels)."""
     n = X.shape[1] - (weights.shape[1] - 1) * dilation
     windows = np.stack([X[:, k * dilation : k * dilation + n] for k in range(weights.shape[1])], axis=2)

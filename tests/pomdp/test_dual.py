@@ -103,7 +103,7 @@ def test_a_known_upper_end_steadies_the_lower_one(skewed):
         truth, failures, shares = exact_ends(problem, policy, values), 0, []
         for seed in range(30):
             ends = DualPaths(problem, policy, values, np.random.default_rng(seed)).run(500)
-            least, low = ends.least_given(truth.up, Z)
+            least, low = ends.least_where_up_is(truth.up, Z)
             assert least < low
             assert low - least <= ends.low - ends.least(Z) + SLACK
             shares.append((low - least) / (ends.low - ends.least(Z)))
@@ -119,7 +119,7 @@ def test_a_known_upper_end_of_no_spread_tells_nothing(skewed):
     paths = DualPaths(problem, policy, StoppingValue(problem), np.random.default_rng(0))
     ends = paths.run(200)
     assert ends.up == pytest.approx(0.3)
-    assert ends.least_given(0.3 * (1 + 1e-12), Z) == pytest.approx((ends.least(Z), ends.low))
+    assert ends.least_where_up_is(0.3 * (1 + 1e-12), Z) == pytest.approx((ends.least(Z), ends.low))
 
 
 def test_ends_are_those_of_the_paths(skewed):
@@ -156,7 +156,7 @@ def test_weights_are_right_on_average():
     answers = StratifiedAnswers(np.random.default_rng(0))
     share = np.array([[0.25, 0.5, 0.25, 0.0], [0.1, 0.2, 0.3, 2.4]])
     chance = np.array([[0.25, 0.5, 0.75, 0.0], [0.2, 0.2, 0.6, 1.0]])
-    drawn = np.stack([answers._some(share, chance) for _ in range(4000)])
+    drawn = np.stack([answers._draw(share, chance) for _ in range(4000)])
     assert drawn.mean(axis=0) == pytest.approx(share, abs=0.03)
     assert (drawn[:, :, 3] == [0.0, 2.4]).all()
     count = (drawn > 0).sum(axis=2)
@@ -192,7 +192,7 @@ def test_ends_hold_however_rare_a_class_is(skewed, prior):
             truth, failures = exact_ends(problem, policy, values), np.zeros(3, dtype=int)
             for path_seed in range(30):
                 ends = DualPaths(problem, policy, values, np.random.default_rng([path_seed, 1])).run(500)
-                given = ends.least_given(truth.up, Z)[0]
+                given = ends.least_where_up_is(truth.up, Z)[0]
                 slack = SLACK * truth.up
                 failures += [
                     ends.most(Z) < truth.up - slack,

@@ -22,9 +22,6 @@ from seqclass.exams import ItemParameters, ItemResponse, SkillProfile, estimate
 from seqclass.exams.item_parameters import NAMING, columns_read
 from seqclass.pomdp.rules import Rules
 
-#: Abilities among which a cut score in percent is looked for.
-_ABILITIES = np.linspace(-6, 6, 12_001)
-
 
 def read_bank(
     file: Path,
@@ -51,7 +48,7 @@ def read_bank(
             "name the abilities at which the next class begins with --cut, such as --cut 0, or what to estimate with "
             "--score."
         )
-    told: list[str] = []
+    cut_texts: list[str] = []
     with as_input_errors(str(file)):
         if by_skill:
             model: Any = SkillProfile.from_items(frame, target=next(iter(skills), None), labels=list(levels) or None)
@@ -70,7 +67,7 @@ def read_bank(
             parameters, passed = columns_read(frame)
             what = "items are expected to be right" if items.n_outcomes.max() == 2 else "points are expected"
             for ability, right in zip(abilities, _share_right(items, abilities).tolist()):
-                told.append(f"At the ability of {ability:g}, where a class begins, {right:.0%} of all {what}.")
+                cut_texts.append(f"At the ability of {ability:g}, where a class begins, {right:.0%} of all {what}.")
     limits, sizes, column = _areas(file, frame, item_names(model), areas)
     own = read_rules(rules, skip_logic)
     with as_input_errors():
@@ -78,7 +75,7 @@ def read_bank(
         settings = {"rules": replace(given, areas={**given.areas, **limits})}
     passed = [name for name in passed if name != column]
     read_text = f"Read of each item: {', '.join(parameters)}{sizes}"
-    return model, settings, [f"{read_text}{'; passed over: ' + ', '.join(passed) if passed else ''}.", *told]
+    return model, settings, [f"{read_text}{'; passed over: ' + ', '.join(passed) if passed else ''}.", *cut_texts]
 
 
 def _areas(
@@ -91,8 +88,8 @@ def _areas(
     there = sorted({*area.tolist()} - {""})
     limits: dict[str, dict[str, Any]] = {}
     for text in areas:
-        name, _, told = text.rpartition("=")
-        least, _, most = told.partition(":")
+        name, _, limit = text.rpartition("=")
+        least, _, most = limit.partition(":")
         if not name or not all(one.strip().isdigit() or not one for one in (least, most)):
             raise InputError(f"--area {text}: write NAME=LEAST:MOST, either number of which may lack.")
         if column is None:
@@ -123,23 +120,23 @@ def _share_right(items: ItemParameters, abilities: npt.ArrayLike) -> FloatArray:
 
 def _ability(items: ItemParameters, cut: str) -> float:
     """A cut score, which is an ability or the share of all items that is expected to be right there."""
-    text = cut.strip()
+    text, abilities = cut.strip(), np.linspace(-6, 6, 12_001)  # standard deviations, by thousandths
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
         number = np.nan
     if not np.isfinite(number):
         raise ValueError(f"--cut {cut}: write an ability, such as 0.5, or the share of all items right, such as 60%.")
-    if not text.endswith("%") and abs(number) > _ABILITIES[-1]:
+    if not text.endswith("%") and abs(number) > abilities[-1]:
         hint = f" A share of all items right is written {number:g}%." if 0 < number < 100 else ""
         raise ValueError(f"--cut {cut}: an ability, which is 0 on average with a standard deviation of 1.{hint}")
     if not text.endswith("%"):
         return number
-    right = _share_right(items, _ABILITIES)
+    right = _share_right(items, abilities)
     if not right[0] < number / 100 < right[-1]:
         ends = f"{right[0]:.0%} to {right[-1]:.0%}"
         raise ValueError(f"--cut {cut}: of all items {ends} are expected to be right, whatever the ability.")
-    return round(float(_ABILITIES[np.argmax(right >= number / 100)]), 3)
+    return round(float(abilities[np.argmax(right >= number / 100)]), 3)
 
 
 def _scale(text: str) -> tuple[float, float]:
@@ -190,7 +187,7 @@ def plan_score(
         return
     click.echo(f"Planned for {file}: a score of {target}, from {count(len(item_names(model)), 'item')}.")
     click.echo(wrap(notes[0]))
-    told = f"{n_items.mean():.1f} items are asked ({n_items.min()} to {n_items.max()})"
-    told += f", with a standard error of {error.mean():.3f} ({error.min():.3f} to {error.max():.3f}), in {drawn.unit}"
-    click.echo(wrap(f"Of {n_persons} persons drawn from the bank: {told}."))
+    asked = f"{n_items.mean():.1f} items are asked ({n_items.min()} to {n_items.max()})"
+    asked += f", with a standard error of {error.mean():.3f} ({error.min():.3f} to {error.max():.3f}), in {drawn.unit}"
+    click.echo(wrap(f"Of {n_persons} persons drawn from the bank: {asked}."))
     click.echo(f"\nWrote {output}. Next: seqclass ask {output}, or seqclass predict {output} ANSWERS.csv")

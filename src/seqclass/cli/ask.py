@@ -490,7 +490,7 @@ def _conclude(asking: _LiveCase, finished: bool) -> None:
         said = "Estimate" if finished else "Stopped before the end; the estimate as things stand"
         click.echo(f"\n{said}: {score}")
         click.echo(f"Acquired {count(session.n_features, 'item')}." + (f" ({asked})" if asked else ""))
-        _tell_kept(asking)
+        _show_saved(asking)
         return
     click.echo(f"\nBelief: {asking.belief}")
     if finished:
@@ -507,10 +507,10 @@ def _conclude(asking: _LiveCase, finished: bool) -> None:
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
         f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
     )
-    _tell_kept(asking)
+    _show_saved(asking)
 
 
-def _tell_kept(asking: _LiveCase) -> None:
+def _show_saved(asking: _LiveCase) -> None:
     if asking.save is not None:
         _keep(asking)
         click.echo(f"The case is kept in {asking.save}.")

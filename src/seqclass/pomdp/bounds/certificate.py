@@ -684,7 +684,7 @@ def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) ->
     if upper is None:
         high, low = (ends.most(z), ends.up), (ends.least(z), ends.low)
     else:
-        high, low = (upper, upper), ends.least_given(upper, z)
+        high, low = (upper, upper), ends.least_where_up_is(upper, z)
     return _Interval(high, low if lower is None else (lower, lower))
 
 

@@ -25,7 +25,7 @@ from seqclass.pomdp.walk import (
     check_questions,
     initial_histories,
     initial_histories_without_policy,
-    walk,
+    walk_to_end,
 )
 
 __all__ = ["LowerBound", "dual_bound"]
@@ -229,7 +229,7 @@ class Ends:
         ratio = (self.up - self.low) / self.up
         return ratio + self._excess(-1 / self.up, (1 - ratio) / self.up, z)
 
-    def least_given(self, cost: float, z: float) -> tuple[float, float]:
+    def least_where_up_is(self, cost: float, z: float) -> tuple[float, float]:
         """What the lower end is not below, and its estimate, where the upper one is known to be ``cost``.
 
         That tells how lucky the paths were.
@@ -265,7 +265,7 @@ class StratifiedAnswers(ObservationSource):
     def spread(self, total: float, probability: FloatArray) -> FloatArray:
         """The lots that weigh a path or more, and some of the others; see `ObservationSource.spread`."""
         share = total * probability[None]
-        return np.asarray(self._some(share, np.minimum(share, 1.0))[0])
+        return np.asarray(self._draw(share, np.minimum(share, 1.0))[0])
 
     def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
@@ -275,18 +275,18 @@ class StratifiedAnswers(ObservationSource):
         often, mean = probability * np.maximum(each, 1.0), float(cost.sum() / weight.sum())
         if mean > 0:  # at most half as many again are followed for what they cost
             often = np.maximum(often, cost / (_TUNING.dear * mean))
-        drawn = self._some(each * probability, np.minimum(often, 1.0))
+        drawn = self._draw(each * probability, np.minimum(often, 1.0))
         parent, outcome = np.nonzero(drawn)
         return Branches(parent, outcome, drawn[parent, outcome])
 
-    def _some(self, share: FloatArray, chance: FloatArray) -> FloatArray:
+    def _draw(self, share: FloatArray, chance: FloatArray) -> FloatArray:
         """Weights of which each is there with its chance, of each row as many as the sum of these, and else 0."""
         reach = np.cumsum(chance, axis=1) + self.rng.random((len(chance), 1))
         whole, there = np.floor(reach), chance >= 1
         there[:, 0] |= whole[:, 0] > 0
         there[:, 1:] |= whole[:, 1:] > whole[:, :-1]
-        some: FloatArray = np.divide(share, chance, out=np.zeros_like(share), where=there)
-        return some
+        weight: FloatArray = np.divide(share, chance, out=np.zeros_like(share), where=there)
+        return weight
 
 
 class DualPaths:
@@ -319,8 +319,7 @@ class DualPaths:
         else:
             belief, weight = initial_histories(self.problem, self.policy, total, answers)
         along = _DualHistories(self, weight)
-        for _ in walk(belief, weight, along.ask, answers, self.max_histories):
-            pass
+        walk_to_end(belief, weight, along.ask, answers, self.max_histories)
         return self._ends()
 
     def begin_lots(self, lot: IntArray, begins: BoolArray) -> IntArray:

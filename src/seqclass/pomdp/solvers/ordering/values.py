@@ -50,7 +50,7 @@ class NextQuestion:
 
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
-        told, asked = self._told(), self._asked()
+        told, asked = self._of_beliefs(), self._of_questions()
         return told.T if asked is None else np.concatenate([told.T, asked, asked * told[0][:, None]], axis=1)
 
     def weigh(self, weights: FloatArray) -> FloatArray:
@@ -58,14 +58,14 @@ class NextQuestion:
         if len(self.info) == 1:
             return np.asarray(self.features() @ weights[1:] + weights[0])
         # of many rows the products of what was asked would take longer to write than all else
-        told, asked = self._told(), self._asked()
+        told, asked = self._of_beliefs(), self._of_questions()
         cost: FloatArray = weights[0] + weights[1 : 1 + len(told)] @ told
         if asked is not None:
             alone, beside_stop = (asked @ weights[1 + len(told) :].reshape(2, -1).T).T
             cost += alone + beside_stop * told[0]
         return cost
 
-    def _told(self) -> FloatArray:
+    def _of_beliefs(self) -> FloatArray:
         """Features that do not depend on which questions were asked, one a row, the cost of deciding first."""
         belief, posterior = self.info, self.info.probabilities
         stop = deciding_cost(belief)
@@ -81,7 +81,7 @@ class NextQuestion:
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
         return np.array(columns)
 
-    def _asked(self) -> FloatArray | None:
+    def _of_questions(self) -> FloatArray | None:
         """Which questions were asked, (n, n_questions); None of more than the regression is to know of."""
         if self.info.observed is None or self.info.problem.n_questions > 40:
             return None
