@@ -143,7 +143,7 @@ def run(make: Callable[[], SequentialClassifier], X: Any, y: np.ndarray, splits:
         seconds.append((fitted - started, before, clf.timings_["solve"], took - fitted))
         decisions.append(record.decision)
         truths.append(y[test])
-        costs.append(record.cost)
+        costs.append(record.paid)
         counts.append(record.n_features)
         gaps.append(clf.policy_.info.gap)
     truth, decision = np.concatenate(truths), np.concatenate(decisions)

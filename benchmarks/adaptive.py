@@ -106,7 +106,7 @@ def learned(name: str, model: Any, order: str, train: Dataset, test: Dataset, ba
     seconds = time.perf_counter() - began
     record = clf.acquire(test.X)
     chosen = "fixed" if clf.ordering_ is None else clf.ordering_.chosen
-    told = (record.decision, record.n_features, record.cost)
+    told = (record.decision, record.n_features, record.paid)
     return reached(f"{name}, {type(model).__name__} learned", seconds, test, told, chosen, bar)
 
 

@@ -88,7 +88,7 @@ def on_folds(make: Make, data: Any) -> tuple[np.ndarray, float]:
         clf = make().fit(X[train], y[train])
         seconds += time.process_time() - began
         record = clf.acquire(X[test])
-        costs.append(record.cost + (record.decision != y[test]))
+        costs.append(record.paid + (record.decision != y[test]))
     return np.concatenate(costs), seconds
 
 

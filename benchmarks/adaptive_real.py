@@ -37,7 +37,7 @@ def run(make: Callable[[], Any], data: Data) -> list[Fold]:
         record = clf.acquire(X[test])
         wrong = record.decision != y[test]
         fold = {
-            "cost": float((wrong + record.cost).mean()),
+            "cost": float((wrong + record.paid).mean()),
             "accuracy": float(1 - wrong.mean()),
             "features": float(record.n_features.mean()),
             "expected": clf.policy_.info.upper,

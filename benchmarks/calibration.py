@@ -41,7 +41,7 @@ def fitted(recipe: str, error: float, calibrate: bool, X: Any, y: Any) -> tuple[
 def realised(clf: SequentialClassifier, X: Any, y: Any) -> tuple[Any, Any]:
     record = clf.acquire(X)
     label, decided = (np.searchsorted(clf.classes_, labels) for labels in (y, record.decision))
-    return record.cost + clf.decision_costs_[label, decided], record.n_features
+    return record.paid + clf.decision_costs_[label, decided], record.n_features
 
 
 def compared(name: str, recipe: str, error: float, folder: Any) -> dict[str, Any] | None:

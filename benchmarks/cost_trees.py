@@ -76,7 +76,7 @@ class Cell:
         """The score of a method on the test rows of a split."""
         clf = make(**self.settings()).fit(self.X[~test], self.y[~test])
         record = clf.acquire(self.X[test])
-        cost = record.cost + self.decision_costs[self.y[test], record.decision]
+        cost = record.paid + self.decision_costs[self.y[test], record.decision]
         return 100 * float(cost.mean()) / self.most(test)
 
 

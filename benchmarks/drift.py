@@ -154,7 +154,7 @@ def fading(stream: Stream, price: float, half_life: float) -> Ran:
     for at in range(START, len(y), BATCH):
         rows = slice(at, at + BATCH)
         record = clf.acquire(X[rows])
-        parts.append((record.cost, record.decision != y[rows], record.n_features))
+        parts.append((record.paid, record.decision != y[rows], record.n_features))
         clf.partial_fit(X[rows], y[rows])
     prices, wrong, features = (np.concatenate(part) for part in zip(*parts))
     seconds = time.perf_counter() - began

@@ -53,7 +53,7 @@ def coverage(make: Any, title: str, X: Any, y: Any, n: int, samples: int) -> str
             held = cross_fit([fit_without(clf.settings(), *given, number) for number in range(FOLDS)], *given)
         record = clf.acquire(X[others])
         wrong = float((record.decision != y[others]).mean())
-        price, asked = float(record.cost.mean()), float(record.n_features.mean())
+        price, asked = float(record.paid.mean()), float(record.n_features.mean())
         for name, true in zip(names, (price + wrong, price, asked, wrong)):
             lower, upper = getattr(held, f"{name}_interval")
             apart[name].append((lower <= true <= upper, upper - lower, getattr(held, name) - true))

@@ -103,7 +103,7 @@ def curve(clf: SequentialClassifier, data: Interviews) -> Iterator[dict[str, flo
 
 
 def costs(record: Any, y: Any) -> Any:
-    return record.cost + (record.decision != y)
+    return record.paid + (record.decision != y)
 
 
 def measured(name: str, data: Interviews, most: int) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def bank(arguments: Any) -> list[dict[str, Any]]:
         seconds = time.perf_counter() - began
         record = clf.acquire(X)
         wrong = record.decision != y
-        cost = record.cost + wrong
+        cost = record.paid + wrong
         began = time.perf_counter()
         states = len(model.ability_)
         lower = thirds(clf.problem_, model.ability_, -(-states // 15), 200)
@@ -170,7 +170,7 @@ def habits(model: ItemResponse, X: np.ndarray, y: np.ndarray, price: float) -> l
         )
         seconds = time.perf_counter() - began
         record = clf.acquire(X)
-        cost = record.cost + (record.decision != y)
+        cost = record.paid + (record.decision != y)
         asked = np.bincount(record.order[record.order >= 0], minlength=n) / len(X)
         print(
             f"{name}, price {price:g}: cost {cost.mean():.4f} +- {1.96 * cost.std() / len(X) ** 0.5:.4f}, errors "
@@ -261,7 +261,7 @@ def arc_threshold(X: np.ndarray, threshold: float, arguments: Any) -> list[dict[
                 own = ours.setdefault((name, price), {"s": 0.0, "cost": np.zeros(len(X)), "wrong": np.zeros(len(X))})
                 own["s"] += learnt + time.perf_counter() - began
                 own["wrong"][test] = record.decision != y[test]
-                own["cost"][test] = record.cost + own["wrong"][test]
+                own["cost"][test] = record.paid + own["wrong"][test]
     return [
         _told(f"accuracy >= {threshold:g}, price {price:g}, {name}", own, yardsticks.costs(price), price)
         for (name, price), own in ours.items()

@@ -64,7 +64,7 @@ def run(data: Set, order: str) -> tuple[dict[str, Any], dict[str, float]]:
             clf = SequentialClassifier(order=order, **settings).fit(data.X[fit], data.y[fit])
             seconds[way] += time.process_time() - began
             record = clf.acquire(data.X[held], **told)
-            costs[way][held] = record.cost + (record.decision != data.y[held])
+            costs[way][held] = record.paid + (record.decision != data.y[held])
     return costs, seconds
 
 

@@ -111,7 +111,7 @@ def run(method: str, way: str, price: float, X: Any, y: np.ndarray) -> dict[str,
         costs = Costs(price, charge_missing=charged)
         clf = METHODS[method](costs, missing=missing, handle_unknown="missing").fit(part[0], y[train])
         record = clf.acquire(part[1])
-        cost[test] = record.cost + (record.decision != y[test])
+        cost[test] = record.paid + (record.decision != y[test])
         belief[test], counts[test] = record.posterior[:, 1], (record.order >= 0).sum(axis=1)
         after[test] = clf.acquire(part[1], budget=BUDGET).posterior[:, 1]
     seconds = time.perf_counter() - began

@@ -52,7 +52,7 @@ def main() -> None:
             clf = seqclass.adaptive(0.01, effort=arguments.effort).fit(X[train], y[train])
             seconds, held = time.process_time() - began, clf.held_out_
             record = clf.acquire(X[test])
-            costs = record.cost + (record.decision != y[test])
+            costs = record.paid + (record.decision != y[test])
             lower, upper = held.cost_interval
             error = np.hypot((upper - lower) / 3.92, costs.std(ddof=1) / np.sqrt(len(costs)))
             found.append((held.cost, float(costs.mean()), abs(held.cost - costs.mean()) <= 1.96 * error, seconds))

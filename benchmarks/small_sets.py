@@ -159,7 +159,7 @@ def cost(method: str, price: float, split: Split) -> tuple[float, float]:
     if method in OURS:
         clf = OURS[method](price, X.shape[1]).fit(X, y)
         record = clf.acquire(unseen)
-        return float((record.cost + (record.decision != truth)).mean()), time.process_time() - began
+        return float((record.paid + (record.decision != truth)).mean()), time.process_time() - began
     prices = np.full(X.shape[1], price)
     X, unseen = as_numbers(X, unseen, y)
     told = answered(METHODS[method]().fit(X, y, prices), unseen, truth, prices)

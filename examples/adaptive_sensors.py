@@ -27,7 +27,7 @@ def main() -> None:
         ).fit(train.X, train.y)
         record = clf.acquire(test.X)
         wrong = record.decision != test.y
-        cost = (wrong + record.cost).mean()
+        cost = (wrong + record.paid).mean()
         print(f"order {order}: {record.n_features.mean():.2f} questions, errors {wrong.mean():.3f}, cost {cost:.3f}")
     print(f"\n{clf.ordering_}\n")
 
@@ -36,7 +36,7 @@ def main() -> None:
         value = test.X[0, question.column]
         case.observe(question.name, value)
         print(f"ask {train.feature_names[question.column]}: {value}; P(class 1) = {case.posterior[1]:.3f}")
-    print(f"decision {case.decision} (truth {test.y[0]}) for {case.cost:.2f}")
+    print(f"decision {case.decision} (truth {test.y[0]}) for {case.paid:.2f}")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def main() -> None:
         print(f"{name:8} computed for {count:4} of {len(test)} images")
     everything = sum(price for _, price in EXTRACTORS.values())
     print(f"accuracy {(record.decision == digits.target[test]).mean():.3f}")
-    print(f"{record.cost.mean():.4f} an image, where everything would be {everything:.4f}")
+    print(f"{record.paid.mean():.4f} an image, where everything would be {everything:.4f}")
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ def show(title: str, clf: Any, X: pd.DataFrame, y: np.ndarray) -> None:
     record = clf.acquire(X)
     taken = ", ".join(f"{label} {np.mean(record.decision == label):.1%}" for label in clf.decisions_)
     costs = {"decision_costs": clf.decision_costs_, "classes": clf.classes_, "decisions": clf.decisions_}
-    total = realised_cost(y, record.decision, record.cost, **costs)
+    total = realised_cost(y, record.decision, record.paid, **costs)
     missed = np.mean(record.decision[y == "malignant"] == "benign")
     print(f"{title}\n  decisions: {taken}; malignant ones called benign: {missed:.1%}")
-    print(f"  {record.n_features.mean():.2f} features, {record.cost.mean():.4f} paid, {total:.4f} in all\n")
+    print(f"  {record.n_features.mean():.2f} features, {record.paid.mean():.4f} paid, {total:.4f} in all\n")
 
 
 def main() -> None:

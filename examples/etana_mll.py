@@ -48,7 +48,7 @@ def run(title: str, X: np.ndarray, y: np.ndarray, folds: list[Fold], published: 
         record = clf.acquire(X[test])
         decided.append(record.decision)
         truth.append(y[test])
-        cost.append(record.cost)
+        cost.append(record.paid)
         features.append(record.n_features)
         gaps.append(clf.policy_.info.gap)
     decision, true = np.concatenate(decided), np.concatenate(truth)

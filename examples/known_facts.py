@@ -26,7 +26,7 @@ def main() -> None:
     # and a result that comes in though nobody asked for it
     case.observe("worst symmetry", patient["worst symmetry"])
     print(f"with worst symmetry as well: P(malignant) = {case.posterior[0]:.3f}")
-    print(f"decision {case.decision} (truth {y[9]}), {case.n_features} features acquired for {case.cost:.2f}")
+    print(f"decision {case.decision} (truth {y[9]}), {case.n_features} features acquired for {case.paid:.2f}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main() -> None:
     while (question := case.next_feature) is not None:
         print(f"{question.name}? {answers[question.name]} (price {question.price})")
         case.observe(question.name, answers[question.name])
-    print(f"{case.decision}, for {case.cost:.3f}")
+    print(f"{case.decision}, for {case.paid:.3f}")
     if arguments.page:
         data = export_policy(clf, arguments.page, title="Why does it not start?")
         took = time.perf_counter() - began

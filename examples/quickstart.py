@@ -34,8 +34,8 @@ def main() -> None:
     print(f"{len(X_test)} patients that the model has not seen:")
     print(f"  accuracy             {np.mean(record.decision == y_test):.3f}")
     print(f"  measurements         {record.n_features.mean():.2f} a patient, of {X.shape[1]}")
-    print(f"  prices paid          {record.cost.mean():.4f}")
-    print(f"  prices plus errors   {realised_cost(y_test, record.decision, record.cost):.4f}")
+    print(f"  prices paid          {record.paid.mean():.4f}")
+    print(f"  prices plus errors   {realised_cost(y_test, record.decision, record.paid):.4f}")
 
     patient = X_test.iloc[int(np.flatnonzero(record.n_features == 3)[0])]
     print("\nOne of them, as a live case:")
@@ -44,7 +44,7 @@ def main() -> None:
         case.observe(question.name, patient[question.name])
         chances = ", ".join(f"{label} {p:.1%}" for label, p in zip(clf.classes_, case.posterior))
         print(f"  {question.name} = {patient[question.name]:.4g}: {chances}")
-    print(f"  decision: {case.decision}, after {case.n_features} measurements and {case.cost:.2f} paid")
+    print(f"  decision: {case.decision}, after {case.n_features} measurements and {case.paid:.2f} paid")
 
     if arguments.picture:
         from seqclass.plots import BeliefPathDisplay

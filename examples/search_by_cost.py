@@ -35,7 +35,7 @@ def main() -> None:
         print(f"  {settings['discretizer__n_bins']} bins, order {settings['order']:11} cost {-score:.4f}{chosen}")
 
     record = search.best_estimator_.acquire(X_test)
-    cost = realised_cost(y_test, record.decision, record.cost)
+    cost = realised_cost(y_test, record.decision, record.paid)
     print(f"on rows of neither: cost {cost:.4f}, {record.n_features.mean():.2f} of {X.shape[1]} features")
 
 

@@ -31,7 +31,7 @@ def progress(step: Any) -> None:
 def negative_cost(classifier: Any, X: Any, y: Any) -> float:
     """What a sequential classifier saves: prices paid plus errors, with a minus, as a score is to be high."""
     record = classifier.acquire(X)
-    return -realised_cost(y, record.decision, record.cost)
+    return -realised_cost(y, record.decision, record.paid)
 
 
 def main() -> None:

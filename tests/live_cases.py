@@ -179,7 +179,7 @@ def row_by_row(clf, X, known):
             else:
                 session.observe(question.name, values if question.features else next(iter(values.values())))
         asked = [a for a in session.history if not a.known]
-        found.append((session.decision, session.cost, sum(a.outcome >= 0 for a in asked), session.posterior))
+        found.append((session.decision, session.paid, sum(a.outcome >= 0 for a in asked), session.posterior))
     return [np.array(column) for column in zip(*found)]
 
 

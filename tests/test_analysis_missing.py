@@ -42,7 +42,7 @@ def measured(clf: Any, X: Any, y: Any) -> list[float]:
         realised_cost(
             y,
             record.decision,
-            record.cost,
+            record.paid,
             decision_costs=clf.decision_costs_,
             classes=clf.classes_,
             decisions=clf.decisions_,

@@ -310,7 +310,7 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     record, ill = contract.acquire(X[300:]), y[300:] == "ill"
     assert contract.specificity == pytest.approx(np.mean(record.decision[~ill] != "ill"))
     assert contract.specificity > 0.2
-    cost = record.cost + np.where(record.decision == y[300:], 0, np.where(ill, 20, 1))
+    cost = record.paid + np.where(record.decision == y[300:], 0, np.where(ill, 20, 1))
     assert cost.mean() < np.mean(~ill)  # which is what calling everybody ill costs
     assert "of the other rows" in str(contract)
 
@@ -407,7 +407,7 @@ def test_mean_cost(clf: Any, fresh: Any) -> None:
     X, y = fresh
     contract = certify_error(clf, X, y, alpha=0.25, metric="cost")
     record = contract.acquire(X)
-    assert contract.risk == pytest.approx((record.cost + (record.decision != y)).mean())
+    assert contract.risk == pytest.approx((record.paid + (record.decision != y)).mean())
     assert contract.certified
     assert contract.risk == min(rung.risk for rung in contract.rungs if rung.certified)
     assert contract.risk < contract.bound < 0.25

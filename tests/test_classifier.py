@@ -75,9 +75,9 @@ def test_it_is_frugal_and_accurate(fitted, cancer):
     record = fitted.acquire(X[1::2])
     assert (record.decision == y[1::2]).mean() > 0.92
     assert record.n_features.mean() < 5
-    np.testing.assert_allclose(record.cost, 0.01 * record.n_features)
-    cost = realised_cost(y[1::2], record.decision, record.cost)
-    assert cost == pytest.approx((record.decision != y[1::2]).mean() + record.cost.mean())
+    np.testing.assert_allclose(record.paid, 0.01 * record.n_features)
+    cost = realised_cost(y[1::2], record.decision, record.paid)
+    assert cost == pytest.approx((record.decision != y[1::2]).mean() + record.paid.mean())
     assert cost < 0.12
 
 
@@ -106,7 +106,7 @@ def test_the_model_predicts_what_happens():
     clf = SequentialClassifier(discretizer="precomputed").fit(X[:3000], y[:3000])
     record = clf.acquire(X[3000:])
     result = evaluate(clf.problem_, clf.policy_)
-    cost = realised_cost(y[3000:], record.decision, record.cost)
+    cost = realised_cost(y[3000:], record.decision, record.paid)
     assert cost == pytest.approx(result.cost, abs=0.03)
     assert record.n_features.mean() == pytest.approx(result.n_features, abs=0.2)
 
@@ -215,7 +215,7 @@ def test_a_decision_beyond_the_classes(cancer):
     certain = record.posterior.max(axis=1)
     assert certain[record.decision == "refer"].max() <= 0.95 + 1e-9
     cost = realised_cost(
-        labels, record.decision, record.cost, decision_costs=clf.decision_costs_, decisions=clf.decisions_
+        labels, record.decision, record.paid, decision_costs=clf.decision_costs_, decisions=clf.decisions_
     )
     assert cost < 0.1
 
@@ -240,14 +240,14 @@ def test_groups_share_a_discount(cancer):
     n_blood = ((record.order >= 0) & (record.order < 10)).sum(axis=1)
     n_other = (record.order >= 10).sum(axis=1)
     expected = np.where(n_blood > 0, 0.01 + 0.001 * (n_blood - 1), 0) + 0.01 * n_other
-    np.testing.assert_allclose(record.cost, expected)
+    np.testing.assert_allclose(record.paid, expected)
     missing = X.copy()
     missing[:, 0] = np.nan
     record = clf.acquire(missing)
     n_blood = ((record.order > 0) & (record.order < 10)).sum(axis=1)
     n_other = (record.order >= 10).sum(axis=1)
     expected = np.where(n_blood > 0, 0.01 + 0.001 * (n_blood - 1), 0) + 0.01 * n_other
-    np.testing.assert_allclose(record.cost, expected)
+    np.testing.assert_allclose(record.paid, expected)
 
 
 def test_missing_values(fitted, cancer):
@@ -259,9 +259,9 @@ def test_missing_values(fitted, cancer):
     assert (record.decision == y[1::2]).mean() > 0.88
     asked = (record.order >= 0).sum(axis=1)
     assert (record.n_features < asked).any()
-    np.testing.assert_allclose(record.cost, 0.01 * record.n_features)
+    np.testing.assert_allclose(record.paid, 0.01 * record.n_features)
     charged = clf.set_params(feature_costs=Costs(charge_missing=True)).acquire(X[1::2])
-    np.testing.assert_allclose(charged.cost, 0.01 * (charged.order >= 0).sum(axis=1))
+    np.testing.assert_allclose(charged.paid, 0.01 * (charged.order >= 0).sum(axis=1))
     nothing = clf.acquire(np.full((2, 30), np.nan))
     np.testing.assert_allclose(nothing.posterior, np.tile(clf.problem_.prior, (2, 1)))
 
@@ -623,7 +623,7 @@ def test_lots_do_not_hang_on_columns_that_are_never_asked_for(cancer):
     changed[:, [0, 5, 11]] = np.nan
     record, same = clf.acquire(X), clf.acquire(changed)
     np.testing.assert_array_equal(record.order, same.order)
-    np.testing.assert_array_equal(record.cost, same.cost)
+    np.testing.assert_array_equal(record.paid, same.paid)
     assert len(clf.policy_.initial_belief()[0]) == 2
 
 

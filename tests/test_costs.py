@@ -210,8 +210,8 @@ def test_named_costs_and_priors_are_the_same_everywhere():
     clf = seqclass.etana(Costs(0.01, decision_costs=NAMED, decisions=["refer"])).fit(X[:200], y[:200])
     record, label = clf.acquire(X[200:]), y[200:]
     about = {"classes": clf.classes_, "decisions": clf.decisions_}
-    expected = realised_cost(label, record.decision, record.cost, decision_costs=clf.decision_costs_, **about)
-    assert realised_cost(label, record.decision, record.cost, decision_costs=NAMED, **about) == expected
+    expected = realised_cost(label, record.decision, record.paid, decision_costs=clf.decision_costs_, **about)
+    assert realised_cost(label, record.decision, record.paid, decision_costs=NAMED, **about) == expected
     assert score_rows(clf, X[200:], label, decision_costs=NAMED).realised_cost == pytest.approx(expected)
     curves = [
         acquired_curve(clf, X[200:], label, positive="m", decision_costs=costs).after_price

@@ -140,7 +140,7 @@ def test_every_field_has_a_row() -> None:
 def test_record(name: str) -> None:
     record = record_of(name)
     assert record.n_features.max() > 1
-    np.testing.assert_allclose(record.cost, bills(name, bill_of_settings(name)), atol=1e-12)
+    np.testing.assert_allclose(record.paid, bills(name, bill_of_settings(name)), atol=1e-12)
 
 
 @FIELDS
@@ -148,9 +148,9 @@ def test_prices_of_steps_and_scores(name: str) -> None:
     clf, record, (X, y) = fitted(name), record_of(name), rows()
     prices = clf.agent_.prices
     np.testing.assert_allclose(
-        step_prices(record, prices, clf.agent_.charge_missing).sum(axis=1), record.cost, atol=1e-12
+        step_prices(record, prices, clf.agent_.charge_missing).sum(axis=1), record.paid, atol=1e-12
     )
-    assert score_rows(clf, X, y, prices=prices).mean_price == pytest.approx(record.cost.mean())
+    assert score_rows(clf, X, y, prices=prices).mean_price == pytest.approx(record.paid.mean())
 
 
 @FIELDS
@@ -204,7 +204,7 @@ def test_sessions(name: str) -> None:
                     case.unavailable(question.name)
                 else:
                     case.observe(question.name, values if question.features else values[question.name])
-        assert case.cost == pytest.approx(record.cost[i])
+        assert case.paid == pytest.approx(record.paid[i])
 
 
 @FIELDS
@@ -218,6 +218,6 @@ def test_exported(name: str) -> None:
                 total += 0.0 if np.isnan(value) else node["price"]
                 node = data["nodes"][node["missing"] if np.isnan(value) else node["next"][int(value)]]
             paid.append(total)
-        np.testing.assert_allclose(paid, record_of(name).cost, atol=1e-12)
+        np.testing.assert_allclose(paid, record_of(name).paid, atol=1e-12)
         return
-    np.testing.assert_allclose(bills(name, bill_of_export(name)), record_of(name).cost, atol=1e-12)
+    np.testing.assert_allclose(bills(name, bill_of_export(name)), record_of(name).paid, atol=1e-12)

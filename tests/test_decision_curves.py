@@ -224,7 +224,7 @@ def test_groups_by_their_definition(clf: Any, rows: Any) -> None:
     group = np.where(np.arange(300) % 3 == 0, "hard", "easy")
     scores = score_rows(clf, X, y, groups=group)
     record = clf.acquire(X)
-    total = record.cost + np.where(record.decision == y, 0.0, np.where(y == 1, 4.0, 1.0))
+    total = record.paid + np.where(record.decision == y, 0.0, np.where(y == 1, 4.0, 1.0))
     for one in scores.groups:
         own = group == one.group
         by_itself = score_rows(clf, X[own], y[own])

@@ -147,15 +147,15 @@ def test_scores(clf: SequentialClassifier, folder: Path) -> None:
     command = json.loads(run("evaluate", folder / "model.seq", folder / "labelled.csv", "--target", "status", "--json"))
     for found in (score_rows(clf, FRAME, LABELS).record(), command):
         assert found["mean_decision_cost"] == pytest.approx(wrong.mean())
-        assert found["realised_cost"] == pytest.approx((wrong + record.cost).mean())
+        assert found["realised_cost"] == pytest.approx((wrong + record.paid).mean())
         assert found["accuracy"] == pytest.approx(np.mean(decided == LABELS))
         for one in found["classes"]:
             own = one["label"] == LABELS
             assert one["sensitivity"] == pytest.approx(np.mean(decided[own] == one["label"]))
-            assert one["realised_cost"] == pytest.approx((wrong + record.cost)[own].mean())
+            assert one["realised_cost"] == pytest.approx((wrong + record.paid)[own].mean())
     names = {"classes": ["ill", "well"], "decisions": DECISIONS}
-    assert realised_cost(LABELS, decided, record.cost, decision_costs=COSTS, **names) == pytest.approx(
-        (wrong + record.cost).mean()
+    assert realised_cost(LABELS, decided, record.paid, decision_costs=COSTS, **names) == pytest.approx(
+        (wrong + record.paid).mean()
     )
 
 
@@ -165,7 +165,7 @@ def test_certified(clf: SequentialClassifier, ladder: str) -> None:
     found = certify_error(clf, FRAME, LABELS, alpha=1.2, metric="cost", ladder=ladder, n_rungs=5, allow_seen=True)
     record = found.acquire(FRAME)
     wrong = paid(cheapest(record.posterior), LABELS)
-    assert found.risk == pytest.approx((wrong + record.cost).mean())
+    assert found.risk == pytest.approx((wrong + record.paid).mean())
     error = certify_error(clf, FRAME, LABELS, alpha=0.6, ladder=ladder, n_rungs=5, allow_seen=True)
     decided = error.acquire(FRAME).decision
     assert error.risk == pytest.approx(np.mean((decided != LABELS) & (decided != "refer")))
@@ -186,11 +186,11 @@ def test_an_experiment(results: Results) -> None:
     assert frame["decision"].tolist() == decided
     assert kept.record.decision.tolist() == cheapest(kept.record.posterior)
     wrong = paid(decided, frame["truth"])
-    assert results.to_frame()["realised_cost"].mean() == pytest.approx((wrong + frame["cost"]).mean(), rel=0.01)
+    assert results.to_frame()["realised_cost"].mean() == pytest.approx((wrong + frame["paid"]).mean(), rel=0.01)
     for one in results.class_scores("people", "etana"):
         own = (frame["truth"] == one.label).to_numpy()
         assert one.sensitivity == pytest.approx(np.mean(np.array(decided)[own] == one.label))
-        assert one.realised_cost == pytest.approx((wrong + frame["cost"].to_numpy())[own].mean())
+        assert one.realised_cost == pytest.approx((wrong + frame["paid"].to_numpy())[own].mean())
 
 
 def test_a_report(results: Results, tmp_path: Path) -> None:

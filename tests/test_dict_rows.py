@@ -200,7 +200,7 @@ def test_a_case_in_with_is_told_to_the_log_without_its_answers(caplog: pytest.Lo
         decision = asyncio.run(work())
     told = json.loads(caplog.records[-1].message)
     assert (told["event"], told["decision"]) == ("case", decision)
-    assert set(told) == {"event", "model", "questions", "visits", "cost", "decision", "posterior"}
+    assert set(told) == {"event", "model", "questions", "visits", "paid", "decision", "posterior"}
 
 
 def test_a_logical_column_takes_numbers_too(tmp_path: Path) -> None:

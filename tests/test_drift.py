@@ -132,7 +132,7 @@ def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) ->
         rest, rows = np.flatnonzero(held.fold != fold), np.flatnonzero(held.fold == fold)
         plain = SequentialClassifier(discretizer=BINS, order="given", feature_costs=0.02)
         record = plain.fit(X[rest], Y[rest], weight[rest]).acquire(X[rows])
-        costs[rows] = record.cost + (record.decision != Y[rows])
+        costs[rows] = record.paid + (record.decision != Y[rows])
     np.testing.assert_allclose(held.costs, costs[310:])
     # yardsticks forget as well: a line through all rows goes by both columns
     assert held.linear is not None
@@ -189,7 +189,7 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     costs = []
     for clf in (whole, faded):
         record = clf.acquire(late)
-        costs.append(float((record.cost + (record.decision != told)).mean()))
+        costs.append(float((record.paid + (record.decision != told)).mean()))
     assert costs[1] < costs[0] - 0.15
     assert faded.held_out_.n_rows == 90
     assert whole.held_out_.n_rows == hardly.held_out_.n_rows == 400
@@ -311,7 +311,7 @@ def test_how_cases_are_cut_changes_nothing(at: list[int], shift: float) -> None:
     whole = DriftTest([[0, 1], [1, 0]], [0, 1], margin=0.02).update(record, y)
     parts = DriftTest([[0, 1], [1, 0]], [0, 1], margin=0.02)
     for rows in np.split(np.arange(1000), sorted(at)):
-        fields = (record.decision, record.posterior, record.n_features, record.cost, record.order, record.outcome)
+        fields = (record.decision, record.posterior, record.n_features, record.paid, record.order, record.outcome)
         parts.update(AcquisitionRecord(*(field[rows] for field in fields)), y[rows])
     assert (parts.alarm, parts.change, parts.n_cases) == (whole.alarm, whole.change, whole.n_cases)
     np.testing.assert_allclose(np.log(parts.e_value), np.log(whole.e_value), rtol=1e-9, atol=1e-9)
@@ -326,7 +326,7 @@ def test_a_change_begins_with_the_first_case_after_the_best_one() -> None:
         for last in cut:  # right as long as all is well, and wrong from then on
             fields = (
                 getattr(record, f)[first:last]
-                for f in ("decision", "posterior", "n_features", "cost", "order", "outcome")
+                for f in ("decision", "posterior", "n_features", "paid", "order", "outcome")
             )
             test.update(AcquisitionRecord(*fields), (np.arange(first, last) >= at).astype(int))
             first = last

@@ -538,7 +538,7 @@ def test_read_policy(tmp_path: Path) -> None:
         asked is None
         or f"next: {asked.name}, going on is expected to save {asked.expected_saving:.4f} more than it costs" in text
     )
-    assert f"paid {session.cost:.4g}; decision as things stand: {session.decision}\n" in text
+    assert f"paid {session.paid:.4g}; decision as things stand: {session.decision}\n" in text
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def assert_same(told: Explanation, session: Session) -> None:
         assert step.expected_saving == pytest.approx(answer.expected_saving, nan_ok=True)
         np.testing.assert_allclose(step.after, answer.posterior, atol=1e-12)
     assert told.decision == session.decision
-    assert told.cost == pytest.approx(session.cost)
+    assert told.cost == pytest.approx(session.paid)
     assert told.n_features == session.n_features
     assert told.decision_costs[told.decision] == pytest.approx(session.expected_cost)
     assert told.decision_costs[told.decision] == min(told.decision_costs.values())

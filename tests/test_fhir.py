@@ -139,7 +139,7 @@ def fill_in(
     assert decided["display"] == words.get(f"{form} {session.decision}", str(session.decision))
     belief = [results[f"{RESULT}/belief/{name}"][0]["valueDecimal"] for name in clf.classes_]
     np.testing.assert_allclose(belief, session.posterior, rtol=0, atol=1e-9)
-    assert results[f"{RESULT}/paid"][0]["valueDecimal"] == pytest.approx(session.cost, abs=1e-9)
+    assert results[f"{RESULT}/paid"][0]["valueDecimal"] == pytest.approx(session.paid, abs=1e-9)
     assert post(client, body) == body  # what is complete stays as it is
     return body
 

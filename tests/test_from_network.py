@@ -127,7 +127,7 @@ def test_a_live_case_names_states(tmp_path: Path) -> None:
     X, _ = clf.model_.sample(30, 0)
     frame = pd.DataFrame({n: np.array(clf.model_.states(j))[X[:, j]] for j, n in enumerate(clf.model_.questions_)})
     record, read = clf.acquire(frame), again.acquire(frame)
-    for name in ("decision", "posterior", "cost", "order"):
+    for name in ("decision", "posterior", "paid", "order"):
         np.testing.assert_array_equal(getattr(record, name), getattr(read, name))
     session = again.session(known={"n1": network.states[1][0]}, first=["n2"])
     assert session.next_feature.name == "n2"

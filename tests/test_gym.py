@@ -155,7 +155,7 @@ def test_gymnasium_checks_one_order_and_a_classifier() -> None:
         _, gain, ended, _, info = env.step(int(clf.policy_.action(env.belief)[0]) + 1)
         paid += gain
     assert clf.decisions_[info["decision"]] == record.decision[0]
-    assert -paid == pytest.approx(record.cost[0] + (record.decision[0] != y[300]))
+    assert -paid == pytest.approx(record.paid[0] + (record.decision[0] != y[300]))
 
 
 def test_many_draw_their_cases_and_begin_anew() -> None:

@@ -63,7 +63,7 @@ def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
             decision, cost, n_features, posterior = row_by_row(clf, X, known)
         assert record.decision.tolist() == decision.tolist()
         assert record.n_features.tolist() == n_features.tolist()
-        np.testing.assert_allclose(record.cost, cost, atol=ALIKE)
+        np.testing.assert_allclose(record.paid, cost, atol=ALIKE)
         np.testing.assert_allclose(record.posterior, posterior, atol=ALIKE)
         stop = (record.order >= 0).sum(axis=1)
         np.testing.assert_allclose(record.beliefs[np.arange(len(X)), stop], record.posterior, atol=ALIKE)
@@ -108,7 +108,7 @@ def test_a_budget_is_used_up(settings, known):
     record = clf.acquire(X[:9], known=known, budget=3)
     assert record.n_features.tolist() == [3] * 9
     assert not np.isin(record.order, known).any()
-    np.testing.assert_allclose(record.cost, 0.6)
+    np.testing.assert_allclose(record.paid, 0.6)
     seen = np.array(
         [np.where(np.isin(np.arange(8), [*asked, *known]), row, np.nan) for asked, row in zip(record.order, X)]
     )

@@ -113,7 +113,7 @@ def test_what_is_known_is_read_and_never_asked_for(name, order):
     clf = fitted(X, y, order=order, observation_model=MODELS[name])
     record = clf.acquire(X, record_beliefs=True)
     assert not np.isin(record.order, KNOWN).any()
-    np.testing.assert_allclose(record.cost, 0.03 * record.n_features)
+    np.testing.assert_allclose(record.paid, 0.03 * record.n_features)
     alone = np.where(np.isin(np.arange(6), KNOWN), X, np.nan)
     codes = np.where(np.isnan(alone), -1, alone).astype(int)
     np.testing.assert_allclose(record.beliefs[:, 0], clf.model_.predict_proba(codes), atol=ALIKE)
@@ -126,7 +126,7 @@ def test_what_is_known_is_read_and_never_asked_for(name, order):
             asked.append(question.column)
             case.unavailable(question.name) if np.isnan(value) else case.observe(question.name, value)
         assert asked == record.order[row][record.order[row] >= 0].tolist()
-        assert case.cost == pytest.approx(record.cost[row])
+        assert case.paid == pytest.approx(record.paid[row])
         np.testing.assert_allclose(case.posterior, record.posterior[row], atol=ALIKE)
         assert not {"x3", "x5"} & {question.name for question in clf.session().suggestions(9)}
         told_of = clf.explain(X[row])[0]
@@ -173,7 +173,7 @@ def test_planning_with_the_start_costs_no_more_than_planning_from_nothing_and_be
     truth = np.eye(3)[y] == 0
 
     def cost(record):
-        return float((record.cost + truth[np.arange(len(y)), record.decision]).mean())
+        return float((record.paid + truth[np.arange(len(y)), record.decision]).mean())
 
     assert cost(with_start.acquire(X)) <= cost(without.acquire(X, known=KNOWN)) + 0.01
 
@@ -206,7 +206,7 @@ def test_starts_are_those_of_the_rows_or_of_the_model():
     belief = (tables[1] * tables[0]) / (tables[1] @ tables[0])[:, None]
     np.testing.assert_allclose(starts.belief, belief[order], atol=1e-12)
     case = plan.session(known={"fever": "high"})
-    assert case.cost == 0
+    assert case.paid == 0
     assert case.next_feature.name == "swab"
 
 
@@ -428,5 +428,5 @@ def test_what_is_known_of_every_case_costs_nothing_whenever_it_is_told() -> None
     for tell in (lambda case: case.observe("a", 1), lambda case: case.unavailable("a")):
         case = clf.session()
         tell(case)
-        assert (case.cost, case.n_features, case.n_visits) == (0.0, 0, 0)
+        assert (case.paid, case.n_features, case.n_visits) == (0.0, 0, 0)
         assert case.history[0].known

@@ -236,7 +236,7 @@ def test_rows_are_added_under_settings_that_changed(change: dict[str, Any]) -> N
     record, expected = clf.acquire(frame), whole.acquire(frame)
     np.testing.assert_array_equal(record.order, expected.order)
     assert record.decision.tolist() == expected.decision.tolist()
-    np.testing.assert_allclose(record.cost, expected.cost)
+    np.testing.assert_allclose(record.paid, expected.paid)
     np.testing.assert_allclose(record.posterior, expected.posterior)
 
 

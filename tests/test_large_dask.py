@@ -63,7 +63,7 @@ def test_decisions_are_those_in_memory() -> None:
         "posterior_no",
         "posterior_yes",
         "n_features",
-        "cost",
+        "paid",
         "asked",
     ]
     table = found.compute()
@@ -98,8 +98,8 @@ def test_what_is_wrong_is_said() -> None:
         predict_dask(clf, FRAME)
     with pytest.raises(ValueError, match="keep: X has no column 'name'"):
         predict_dask(clf, frame, keep=["name"])
-    with pytest.raises(ValueError, match="column 'cost' of its own"):
-        predict_dask(clf, frame, keep=["cost"])
+    with pytest.raises(ValueError, match="column 'paid' of its own"):
+        predict_dask(clf, frame, keep=["paid"])
 
 
 def on_a_cluster(**how: Any) -> None:

@@ -46,7 +46,7 @@ def test_decisions_are_those_in_memory(clf: SequentialClassifier, folder: Path, 
     assert found["case"].tolist() == list(range(240))
     assert found["colour"].isna().tolist() == FRAME["colour"].isna().tolist()
     assert (done.n_rows, done.n_parts, done.n_skipped) == (240, 3, 0)
-    assert (done.n_features, done.cost) == pytest.approx((record.n_features.mean(), record.cost.mean()))
+    assert (done.n_features, done.cost) == pytest.approx((record.n_features.mean(), record.paid.mean()))
     assert done.decisions == {label: int((record.decision == label).sum()) for label in ("no", "yes")}
 
 
@@ -180,7 +180,7 @@ def test_what_is_read_is_not_written_over(clf: SequentialClassifier, folder: Pat
         predict_parquet(clf, folder / "0.parquet", folder)
     with pytest.raises(ValueError, match="is a file; name a folder"):
         predict_parquet(clf, folder / "0.parquet", folder / "1.parquet")
-    for keep, said in ((["cost"], "a column 'cost' of its own"), (["a", "a"], "given twice"), (["b"], "no column 'b'")):
+    for keep, said in ((["paid"], "a column 'paid' of its own"), (["a", "a"], "given twice"), (["b"], "no column 'b'")):
         with pytest.raises(ValueError, match=said):
             predict_parquet(clf, folder, tmp_path / "out", keep=keep)
 

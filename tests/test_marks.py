@@ -173,9 +173,9 @@ def test_marks_may_be_known_at_the_start(tmp_path) -> None:
     case = clf.session(known={"pain is": ["m1", "m4"]})
     told = by_column.session(known={c: "yes" if c[-1] in "14" else "no" for c in columns})
     np.testing.assert_allclose(case.posterior, told.posterior, atol=1e-12)
-    assert case.cost == 0
+    assert case.paid == 0
     case.correct("pain is", [])
-    assert case.cost == 0
+    assert case.paid == 0
     assert case.history[0].known
     clf.save(tmp_path / "m.seq")
     for word, lines in ((["pain is = m1; m4"], "quit\n"), ([], "pain is = m1; m4\nquit\n")):
@@ -288,7 +288,7 @@ int main(void)
     seq_begin(&c);
     {" ".join(told)}
     while ((q = seq_question(&c)) >= 0) {{ printf("%d ", q); seq_answer(&c, q, 0); }}
-    printf("\\n%d %.17g", seq_decision(&c), seq_cost_of(c));
+    printf("\\n%d %.17g", seq_decision(&c), seq_paid(c));
     for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(&c)[i]);
     return 0;
 }}""")
@@ -301,7 +301,7 @@ int main(void)
     assert [data["questions"][int(q)]["name"] for q in asked.split()] == names
     decision, *numbers = stand.split()
     assert data["decisions"][int(decision)] == str(case.decision)
-    np.testing.assert_allclose(np.array(numbers, dtype=float), [case.cost, *case.posterior], atol=1e-9)
+    np.testing.assert_allclose(np.array(numbers, dtype=float), [case.paid, *case.posterior], atol=1e-9)
 
 
 def test_rows_hold_marks_as_cells_lists_or_columns(fitted: SequentialClassifier) -> None:

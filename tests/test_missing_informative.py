@@ -67,7 +67,7 @@ def test_a_gap_where_training_had_none_tells_nothing() -> None:
     assert record.outcome[0, 0] == -1
     np.testing.assert_allclose(record.beliefs[0, 0], record.beliefs[0, 1])
     assert record.outcome[0, 1] == clf.coder_.n_outcomes_[0] - 1
-    assert record.cost[0] == pytest.approx(0.02)  # that of the one that tells something
+    assert record.paid[0] == pytest.approx(0.02)  # that of the one that tells something
     assert record.n_features[0] == 1
 
 
@@ -80,7 +80,7 @@ def test_it_pays_where_gaps_tell_of_the_class(model: Any, order: str) -> None:
     def cost(**how: Any) -> float:
         clf = SequentialClassifier(model, feature_costs=0.02, order=order, **how).fit(X, Y)
         record = clf.acquire(FRESH)
-        return float((record.cost + (record.decision != TRUTH)).mean())
+        return float((record.paid + (record.decision != TRUTH)).mean())
 
     assert cost(missing="informative") < cost() - 0.03
 
@@ -105,7 +105,7 @@ def test_a_session_goes_where_a_batch_goes(order: str, bundles: Any, tmp_path: P
             else:
                 session.observe(question.name, told if question.features else told[question.name])
         assert session.decision == record.decision[i]
-        assert session.cost == pytest.approx(record.cost[i])
+        assert session.paid == pytest.approx(record.paid[i])
         np.testing.assert_allclose(session.posterior, record.posterior[i])
         taken_up = again.session(session.to_json())
         np.testing.assert_allclose(taken_up.posterior, record.posterior[i])
@@ -144,10 +144,10 @@ def test_what_is_known_and_what_is_given_as_a_budget() -> None:
     record = clf.acquire(FRESH, record_beliefs=True)
     gone = FRESH["kind"].isna().to_numpy()
     assert not np.allclose(record.beliefs[gone, 0].mean(axis=0), clf.problem_.prior, atol=0.1)
-    assert (record.cost <= 0.02 * 4 + 1e-9).all()
+    assert (record.paid <= 0.02 * 4 + 1e-9).all()
     session = clf.session()
     session.unavailable("kind")
-    assert session.cost == 0
+    assert session.paid == 0
     np.testing.assert_allclose(session.posterior, record.beliefs[gone, 0][0])
     assert (clf.acquire(FRESH, budget=3).n_features <= 3).all()
     whole = informed(order="adaptive").acquire(FRESH, known=["a"])
@@ -277,7 +277,7 @@ def test_known_at_the_start_a_gap_tells_a_live_case_what_it_tells_a_batch() -> N
     for i, row in FRESH.iloc[:30].iterrows():
         session = clf.session(known=row[["kind", "a", "c"]].to_dict())
         np.testing.assert_allclose(session.posterior, batch.beliefs[i, 0])
-        assert session.cost == 0
+        assert session.paid == 0
         again = clf.session(session.to_json())
         np.testing.assert_allclose(again.posterior, session.posterior)
         assert (again.cost, [answer.known for answer in again.history]) == (0, [a.known for a in session.history])
@@ -316,7 +316,7 @@ def test_of_a_bundle_no_more_is_known_than_what_is_told(order: str, known: list[
                 value = values or row[question.name]
                 one.unavailable(question.name) if value != value else one.observe(question.name, value)
             np.testing.assert_allclose(one.posterior, record.posterior[i])
-            assert one.cost == pytest.approx(record.cost[i])
+            assert one.cost == pytest.approx(record.paid[i])
 
 
 @pytest.mark.parametrize("first, then", [("ignored", "informative"), ("informative", "ignored")])

@@ -200,7 +200,7 @@ def test_batches_are_as_live_cases(clf: SequentialClassifier, known: tuple[int, 
     decision, cost, n_features, belief = row_by_row(clf, X, known)
     assert record.decision.tolist() == decision.tolist()
     assert record.n_features.tolist() == n_features.tolist()
-    np.testing.assert_allclose(record.cost, cost, atol=1e-9)
+    np.testing.assert_allclose(record.paid, cost, atol=1e-9)
     np.testing.assert_allclose(record.posterior, belief, atol=1e-9)
     for i, row in enumerate(X):
         np.testing.assert_allclose(
@@ -227,7 +227,7 @@ def test_explanations_are_of_what_is_done(clf: SequentialClassifier) -> None:
     for i, told in enumerate(clf.explain(X)):
         beliefs = np.array([told.prior, *(step.after for step in told.steps)])
         np.testing.assert_allclose(beliefs, record.beliefs[i, : len(beliefs)], atol=1e-12)
-        assert (told.decision, told.cost) == (record.decision[i], pytest.approx(record.cost[i]))
+        assert (told.decision, told.paid) == (record.decision[i], pytest.approx(record.paid[i]))
         np.testing.assert_allclose(list(told.decision_costs.values()), np.array(told.posterior) @ COSTS)
         assert min(told.decision_costs, key=told.decision_costs.get) == told.decision
         text = str(told)
@@ -246,7 +246,7 @@ def read_as_acquired(clf: SequentialClassifier, data: dict[str, Any]) -> None:
             case.tell(stand[1], [-1 if np.isnan(row[j]) else int(row[j]) for j in columns])
         assert set(asked) >= {j for j in record.order[i].tolist() if j >= 0}
         assert data["decisions"][stand[3]] == record.decision[i]
-        assert case.case["spent"] == pytest.approx(record.cost[i])
+        assert case.case["spent"] == pytest.approx(record.paid[i])
         np.testing.assert_allclose(stand[0], record.posterior[i], atol=1e-9)
 
 
@@ -283,7 +283,7 @@ def test_exported_as_data(clf: SequentialClassifier) -> None:
             paid += node["price"] if clf.agent_.charge_missing or not missing else 0.0
             node = data["nodes"][node["missing"] if missing else node["next"][int(row[column])]]
         assert asked == [j for j in record.order[i].tolist() if j >= 0]
-        assert (data["decisions"][node["decision"]], paid) == (record.decision[i], pytest.approx(record.cost[i]))
+        assert (data["decisions"][node["decision"]], paid) == (record.decision[i], pytest.approx(record.paid[i]))
         np.testing.assert_allclose(node["belief"], record.posterior[i], atol=1e-9)
 
 

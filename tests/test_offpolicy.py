@@ -90,7 +90,7 @@ def robust(clf: Any, records: Records, chances: Chances, model: Any, rng: Any, n
 def true_costs(clf: Any) -> np.ndarray:
     """Cost of each row of CELLS in each class, (8, 2)."""
     record = clf.acquire(CELLS)
-    return record.cost[:, None] + clf.decision_costs_[:, np.searchsorted(clf.decisions_, record.decision)].T
+    return record.paid[:, None] + clf.decision_costs_[:, np.searchsorted(clf.decisions_, record.decision)].T
 
 
 def test_weights_have_mean_one_and_replay_the_cost(clf: Any) -> None:
@@ -386,7 +386,7 @@ def test_what_adaptive_chose_is_judged_by_records() -> None:
     clf = seqclass.adaptive(0.02, effort="quick").fit(X[:120], y[:120])
     found = seqclass.offpolicy.estimate_cost(clf, X[120:], y[120:])
     record = clf.acquire(X[120:])
-    realised = (record.cost + (record.decision != y[120:])).mean()
+    realised = (record.paid + (record.decision != y[120:])).mean()
     assert found.cost == pytest.approx(realised, abs=1e-9)  # nothing is missing
 
 

@@ -35,7 +35,7 @@ def fitted(X: Any, y: Any, **settings: Any) -> SequentialClassifier:
 
 def realised(clf: SequentialClassifier, X: Any, y: Any) -> Any:
     record = clf.acquire(X)
-    return (record.decision != y) + record.cost
+    return (record.decision != y) + record.paid
 
 
 def test_what_repeats_is_left_to_an_order_made_on_rows(tmp_path: Path) -> None:

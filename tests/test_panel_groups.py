@@ -177,25 +177,25 @@ def test_a_session_costs_the_same_in_any_order_of_answers(clf: Any) -> None:
                     case.observe(f"x{q}", 0)
                 if told is not None:
                     told.tell(q, [-1 if q in missing else 0])
-                    assert told.case["spent"] == pytest.approx(case.cost)
-                spent.append(case.cost)
-            assert case.cost == pytest.approx(bill(set(range(4)) - {*missing}))
-            assert sum(answer.price for answer in case.history) == pytest.approx(case.cost)
+                    assert told.case["spent"] == pytest.approx(case.paid)
+                spent.append(case.paid)
+            assert case.paid == pytest.approx(bill(set(range(4)) - {*missing}))
+            assert sum(answer.price for answer in case.history) == pytest.approx(case.paid)
             assert min(np.diff(spent)) >= -1e-12
 
 
 def test_what_is_left_or_known_does_not_pay_for_its_group(clf: Any) -> None:
     case = clf.session()
     case.observe("x0", 0)
-    assert case.cost == pytest.approx(0.21)  # the third is waited for, and will pay in full
+    assert case.paid == pytest.approx(0.21)  # the third is waited for, and will pay in full
     case.leave()
-    assert case.cost == pytest.approx(bill({0}))
+    assert case.paid == pytest.approx(bill({0}))
     case = clf.session()
     case.observe("x0", 0)
     case.observe("x2", 1, known=True)
-    assert case.cost == pytest.approx(0.21)
+    assert case.paid == pytest.approx(0.21)
     case.observe("x1", 1, known=True)
-    assert case.cost == pytest.approx(bill({0}))
+    assert case.paid == pytest.approx(bill({0}))
     assert case.history[-1].price == 0
 
 
@@ -207,7 +207,7 @@ def test_records_tell_what_each_step_cost(clf: Any) -> None:
     first = (record.visit == 1).sum(axis=1)
     assert first.tolist() == [4] * 4
     assert record.n_visits.tolist() == [1] * 4
-    np.testing.assert_allclose(record.cost, wanted)
+    np.testing.assert_allclose(record.paid, wanted)
     table = action_table(clf, X)
     np.testing.assert_allclose(table.groupby("row")["price"].sum(), wanted)
     assert table.loc[table["row"] == 1, "price"].iloc[1] == pytest.approx(0.06)  # of those that are there the second

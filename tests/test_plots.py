@@ -107,7 +107,7 @@ class TestBeliefPath:
         assert display.names == [X.columns[j] for j in columns]
         assert display.values == [f"{X.iloc[i, j]:.4g}" for j in columns]
         assert display.decision == record.decision[i]
-        assert display.cost == record.cost[i]
+        assert display.cost == record.paid[i]
         assert str(record.decision[i]) in display.ax_.get_title()
         ring = [line for line in display.ax_.lines if line.get_fillstyle() == "none"]
         position = two.classes_.tolist().index(record.decision[i])
@@ -149,7 +149,7 @@ class TestBeliefPath:
             values=["a value that is long as well"] * n_asked,
             classes=[f"the class of number {i}" for i in range(n_classes)],
             decision=f"the class of number {n_classes - 1}",
-            cost=0.123456,
+            paid=0.123456,
         ).plot()
         assert len(display.lines_) == n_classes
         assert_legible(display.figure_)
@@ -186,9 +186,9 @@ class TestBeliefPath:
         with pytest.raises(ValueError, match="x_row must be one instance"):
             BeliefPathDisplay.from_estimator(two, cancer[0].iloc[:2])
         with pytest.raises(ValueError, match="beliefs must have shape"):
-            BeliefPathDisplay([[1, 0]], names=["a"], values=["1"], classes=[0, 1], decision=0, cost=0.1)
+            BeliefPathDisplay([[1, 0]], names=["a"], values=["1"], classes=[0, 1], decision=0, paid=0.1)
         with pytest.raises(ValueError, match="values must have one entry"):
-            BeliefPathDisplay([[1, 0]], names=[], values=["1"], classes=[0, 1], decision=0, cost=0.1)
+            BeliefPathDisplay([[1, 0]], names=[], values=["1"], classes=[0, 1], decision=0, paid=0.1)
 
 
 class TestAccuracyFeatures:
@@ -451,7 +451,7 @@ def test_long_texts_are_cut_in_the_middle() -> None:
         "several words that do not fit on one line, nor on two of them",
         "remarkable treatments afterwards something",
     ]
-    path = BeliefPathDisplay([[0.5, 0.5]], names=[], values=[], classes=words, decision=words[0], cost=0.0)
+    path = BeliefPathDisplay([[0.5, 0.5]], names=[], values=[], classes=words, decision=words[0], paid=0.0)
     path.plot()
     label, fourth, stop = (text.get_text() for text in path.ax_.get_legend().get_texts())
     for wrapped in (label, fourth, stop):

@@ -40,7 +40,7 @@ def record() -> AcquisitionRecord:
         decision=np.array(["a", "b", "b"]),
         posterior=np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]),
         n_features=np.array([1, 1, 2]),
-        cost=np.array([0.1, 0.1, 0.2]),
+        paid=np.array([0.1, 0.1, 0.2]),
         order=np.array([[4, -1], [4, 1], [4, 1]]),
         outcome=np.array([[0, -1], [-1, 1], [1, 1]]),
         beliefs=np.array([[[0.5, 0.5], [0.9, 0.1], [0.9, 0.1]], [[0.5, 0.5]] * 2 + [[0.3, 0.7]]] * 2)[:3],

@@ -207,7 +207,7 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
     X, y = X[:40], y[:40]
     record = clf.acquire(X)
     assert record.n_features.max() > 1
-    np.testing.assert_allclose(record.cost, bills(record, X, known), atol=1e-12)
+    np.testing.assert_allclose(record.paid, bills(record, X, known), atol=1e-12)
     gone = X.astype(object).where(np.random.default_rng(1).random(X.shape) < 0.7)
     np.testing.assert_allclose(clf.acquire(gone).cost, bills(clf.acquire(gone), gone, known), atol=1e-12)
     told = (*known, "sample", "history")
@@ -216,28 +216,28 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(record_told.cost, bills(record_told, gone, told), atol=1e-12)
     clf.save(tmp_path / "m.seq")
     again = load(tmp_path / "m.seq")
-    np.testing.assert_array_equal(again.acquire(X).cost, record.cost)
+    np.testing.assert_array_equal(again.acquire(X).cost, record.paid)
     assert again.agent_.prices.after == clf.agent_.prices.after
     found = certify(clf.problem_, clf.policy_, n_paths=100)
     assert found.lower <= found.upper
-    np.testing.assert_allclose([one.cost for one in clf.explain(X)], record.cost, atol=1e-12)
-    assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == pytest.approx(record.cost.mean())
+    np.testing.assert_allclose([one.cost for one in clf.explain(X)], record.paid, atol=1e-12)
+    assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == pytest.approx(record.paid.mean())
     raw = Costs(USUAL, prices_after=AFTER).prices(5, list(X))
-    assert known or score_rows(clf, X, y, prices=raw).mean_price == pytest.approx(record.cost.mean())
+    assert known or score_rows(clf, X, y, prices=raw).mean_price == pytest.approx(record.paid.mean())
     for i, row in enumerate(X.to_dict("records")[:4]):
         case, path = clf.session(known={name: row[name] for name in known}), list[str]()
         while (question := case.next_feature) is not None:
             path.append(question.name)
-            assert question.price == pytest.approx(bill(path, row, known) - case.cost)
+            assert question.price == pytest.approx(bill(path, row, known) - case.paid)
             assert {q.name: q.price for q in case.suggestions(5)} == pytest.approx(
-                {q.name: bill([*path[:-1], q.name], row, known) - case.cost for q in case.suggestions(5)}
+                {q.name: bill([*path[:-1], q.name], row, known) - case.paid for q in case.suggestions(5)}
             )
             case.observe(question.name, row[question.name])
         if how.get("target_cost") is None:  # which draws between two rules
-            assert case.cost == pytest.approx(record.cost[i])
+            assert case.paid == pytest.approx(record.paid[i])
         if path:
             case.undo()
-            assert case.cost == pytest.approx(bill(path[:-1], row, known))
+            assert case.paid == pytest.approx(bill(path[:-1], row, known))
     if how.get("rules") is None and way not in ("fixed", "conditional"):
         asked = clf.acquire(X, budget=2)
         np.testing.assert_allclose(asked.cost, bills(asked, X, known), atol=1e-12)
@@ -319,7 +319,7 @@ def test_files_of_costs_say_them(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         clf = load(tmp_path / "m.seq")
         record = clf.acquire(X[:30])
-        np.testing.assert_allclose(record.cost, bills(record, X[:30]), atol=1e-12)
+        np.testing.assert_allclose(record.paid, bills(record, X[:30]), atol=1e-12)
     with pytest.raises(ValueError, match="belong to Costs"):
         load_file(tmp_path / "d.csv", target="diagnosis", costs=tmp_path / "c.csv")
 

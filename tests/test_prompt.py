@@ -63,10 +63,10 @@ def test_a_policy_tells_what_it_asks_and_costs(clf: SequentialClassifier) -> Non
 def test_a_record_as_a_table(clf: SequentialClassifier, data: tuple[pd.DataFrame, pd.Series]) -> None:
     record = clf.acquire(data[0])
     plain, named = record.to_frame(), record.to_frame(["s", "ve", "vi"], clf.feature_names_in_)
-    assert list(plain.columns) == ["decision", "n_features", "cost", "asked", "P(0)", "P(1)", "P(2)"]
+    assert list(plain.columns) == ["decision", "n_features", "paid", "asked", "P(0)", "P(1)", "P(2)"]
     assert list(named.columns[-3:]) == ["P(s)", "P(ve)", "P(vi)"]
     np.testing.assert_array_equal(plain[["P(0)", "P(1)", "P(2)"]], record.posterior)
-    np.testing.assert_array_equal(plain["cost"], record.cost)
+    np.testing.assert_array_equal(plain["paid"], record.paid)
     for i in (0, 70):
         asked = [j for j in record.order[i].tolist() if j >= 0]
         assert plain["asked"][i] == tuple(clf.feature_names_in_[asked])

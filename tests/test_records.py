@@ -43,7 +43,7 @@ class Longer(AcquisitionRecord):
     def from_acquisition(cls, *args: Any) -> Longer:
         record = super().from_acquisition(*args)
         effort = np.where(record.order >= 0, record.order + 100, -1)
-        return replace(record, wait=3 * record.cost + 1, effort=effort, doubt=1 - record.posterior)  # type: ignore[call-arg]
+        return replace(record, wait=3 * record.paid + 1, effort=effort, doubt=1 - record.posterior)  # type: ignore[call-arg]
 
 
 def filled(n: int, longest: int) -> Longer:
@@ -102,7 +102,7 @@ def test_some_rows_have_all_fields() -> None:
 def test_tables_have_all_fields_or_are_told_how() -> None:
     record = filled(2, 2)
     columns = record_columns(record, posterior=lambda p: {"p": p[:, 0]}, order=lambda _: {}, differential=lambda _: {})
-    assert list(columns) == ["decision", "p", "n_features", "cost", "n_visits", "time", "wait"]
+    assert list(columns) == ["decision", "p", "n_features", "paid", "n_visits", "time", "wait"]
 
     @dataclass(frozen=True)
     class Other(AcquisitionRecord):
@@ -140,7 +140,7 @@ def test_a_field_that_is_added_reaches_frames_and_files(longer: None, tmp_path: 
 
 def test_a_field_that_is_added_is_kept_by_runs(longer: None, tmp_path: Path) -> None:
     record: Any = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run").record("iris", "etana").record
-    np.testing.assert_allclose(record.wait, 3 * record.cost + 1)
+    np.testing.assert_allclose(record.wait, 3 * record.paid + 1)
     np.testing.assert_array_equal(record.effort, np.where(record.order >= 0, record.order + 100, -1))
     np.testing.assert_allclose(record.doubt, 1 - record.posterior, atol=1e-6)
 

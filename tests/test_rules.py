@@ -337,7 +337,7 @@ def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
 def test_what_is_missing_counts_as_asked() -> None:
     record = exam().acquire(np.full((1, 8), np.nan))
     assert keeps(record.order[0])
-    assert record.cost[0] == 0
+    assert record.paid[0] == 0
 
 
 def test_a_graph_of_a_policy_keeps_to_rules(tmp_path: Path) -> None:

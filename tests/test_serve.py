@@ -158,7 +158,7 @@ def assert_stands(step: dict[str, Any], session: Any) -> None:
         for figure in ("price", "expected_saving", "added_saving"):
             told = np.nan if ours[figure] is None else ours[figure]
             np.testing.assert_allclose(told, getattr(theirs, figure), rtol=0, atol=1e-9)
-    for key, figure in (("paid", session.cost), ("expected_cost", session.expected_cost)):
+    for key, figure in (("paid", session.paid), ("expected_cost", session.expected_cost)):
         assert step[key] == pytest.approx(figure, abs=1e-9)
     assert step["visit_cost"] == pytest.approx(session.visit_cost if panel else 0, abs=1e-9)
 

@@ -114,7 +114,7 @@ def test_one_answer_is_corrected_and_what_it_closes_goes(client: Any, clf: Seque
         session.correct(name, value)
     session.observe("bars", 2)
     assert [answer.name for answer in session.history] == ["device", "hours", "wifi", "bars"]
-    assert (list(step["belief"].values()), step["paid"]) == (session.posterior.tolist(), session.cost)
+    assert (list(step["belief"].values()), step["paid"]) == (session.posterior.tolist(), session.paid)
     assert "after the correction of 'device' this is not asked any more" in step["notes"]["light"]
     assert "outside of what training showed" in step["notes"]["hours"]
     assert set(step["notes"]) == {"light", "hours"}

@@ -47,7 +47,7 @@ def test_a_session_does_what_acquire_does(clf, rows):
         play(session, rows.iloc[i].to_numpy())
         assert session.decision == record.decision[i]
         assert session.n_features == record.n_features[i]
-        assert session.cost == pytest.approx(record.cost[i])
+        assert session.paid == pytest.approx(record.paid[i])
         np.testing.assert_allclose(session.posterior, record.posterior[i])
         names = [clf.feature_name(j) for j in record.order[i] if j >= 0]
         assert [answer.name for answer in session.history] == names
@@ -73,7 +73,7 @@ def test_unavailable_leaves_the_belief_and_costs_nothing(clf):
     before = session.posterior
     session.unavailable(session.next_feature.name)
     np.testing.assert_array_equal(session.posterior, before)
-    assert session.cost == 0
+    assert session.paid == 0
     assert session.n_features == 0
     assert session.history[0].value is None
 
@@ -112,7 +112,7 @@ def test_a_corrected_case_is_that_which_began_so(clf, rows):
                 fresh.unavailable(other) if told[other] is None else fresh.observe(other, told[other])
         assert session.to_json() == fresh.to_json()
         np.testing.assert_array_equal(session.posterior, fresh.posterior)
-        assert session.cost == fresh.cost
+        assert session.paid == fresh.cost
     before = session.to_json()
     with pytest.raises(ValueError, match="'mean smoothness' was not answered yet"):
         session.correct("mean smoothness", 0.1)
@@ -213,7 +213,7 @@ def test_numbered_columns_and_charged_missing():
     )
     assert session.next_feature.name == "x0"
     session.unavailable("x0")
-    assert session.cost == 0.01
+    assert session.paid == 0.01
 
 
 @pytest.mark.parametrize("kind", ["number", "interval"])
@@ -282,7 +282,7 @@ def test_anything_may_be_answered_at_any_time(model, rows, request):
         session.observe(name, row[name])
         told[rows.columns.get_loc(name)] = row[name]
         np.testing.assert_allclose(session.posterior, posterior_of(clf, told), atol=1e-9)
-    assert session.cost == pytest.approx(0.03)
+    assert session.paid == pytest.approx(0.03)
     while (question := session.next_feature) is not None:
         assert question.column not in told
         told[question.column] = row[question.name]
@@ -304,7 +304,7 @@ def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
     known = {first: row[first], "mean radius": np.nan, "mean texture": None}
     session = clf.session(known=known)
     assert [(a.name, a.price, a.known) for a in session.history] == [(first, 0.0, True)]
-    assert (session.cost, session.n_features) == (0, 0)
+    assert (session.paid, session.n_features) == (0, 0)
     np.testing.assert_allclose(session.posterior, posterior_of(clf, {rows.columns.get_loc(first): row[first]}))
     assert session.next_feature is None or session.next_feature.name != first
     assert clf.session(session.to_json()).history == session.history
@@ -391,7 +391,7 @@ def test_prices_in_a_group_out_of_order():
     ).fit(X, X[:, 2])
     session = clf.session()
     session.observe("x1", 1)
-    assert session.cost == pytest.approx(0.03)
+    assert session.paid == pytest.approx(0.03)
     assert {q.name: q.price for q in session.suggestions()} == {"x0": 0.01, "x2": 0.01}
     known = clf.session(known={"x1": 1})  # nothing was bought
     assert {q.name: q.price for q in known.suggestions()} == {"x0": 0.04, "x2": 0.01}
@@ -436,7 +436,7 @@ def test_an_order_that_names_part_of_a_bundle_asks_for_all_of_it(model, rows):
             values = {feature.name: row[feature.name] for feature in question.features}
             session.observe(question.name, values or row[question.name])
         np.testing.assert_allclose(session.posterior, record.posterior[i])
-        assert session.cost == pytest.approx(record.cost[i])
+        assert session.paid == pytest.approx(record.paid[i])
         assert session.n_features == record.n_features[i]
 
 
@@ -451,7 +451,7 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
     session.observe("cells", {name: row[name] for name in BUNDLED if name != "mean texture"})
     told = {rows.columns.get_loc(name): row[name] for name in BUNDLED if name != "mean texture"}
     np.testing.assert_allclose(session.posterior, posterior_of(clf, told))
-    assert (session.cost, session.n_features) == (0.01, 1)  # as in the record
+    assert (session.paid, session.n_features) == (0.01, 1)  # as in the record
     assert clf.acquire(rows.iloc[[0]].assign(**{"mean texture": np.nan})).n_features.tolist() == [1]
     assert clf.session(session.to_json()).history == session.history
     [told] = clf.explain(rows.iloc[[0]].assign(**{"mean texture": np.nan}))
@@ -488,7 +488,7 @@ def test_cases_share_what_does_not_depend_on_them(clf, rows, monkeypatch):
     play(case, rows.to_numpy()[1])
     play(other, rows.to_numpy()[0])
     assert [case.decision, other.decision] == clf.acquire(rows.iloc[[1, 0]]).decision.tolist()
-    assert [case.cost, other.cost] == pytest.approx(clf.acquire(rows.iloc[[1, 0]]).cost.tolist())
+    assert [case.paid, other.cost] == pytest.approx(clf.acquire(rows.iloc[[1, 0]]).cost.tolist())
 
 
 @pytest.mark.parametrize("zero_bin", [True, False, "auto"])

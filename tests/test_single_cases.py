@@ -47,11 +47,11 @@ def test_alone_and_among_many(name, order):
             asked.append(question.column)
         assert asked == batch.order[i][batch.order[i] >= 0].tolist()
         assert np.allclose(case.posterior, batch.posterior[i], rtol=0, atol=1e-9)
-        assert case.cost == pytest.approx(batch.cost[i], abs=1e-9)
+        assert case.paid == pytest.approx(batch.cost[i], abs=1e-9)
         assert case.decision == batch.decision[i]
         facts = case._cases[-1].facts  # which nobody asked for on the way
         assert np.allclose(facts.probabilities, case.belief.probabilities, rtol=0, atol=1e-9)
-        assert facts.spent[0] == pytest.approx(case.cost, abs=1e-9)
+        assert facts.spent[0] == pytest.approx(case.paid, abs=1e-9)
 
 
 @pytest.mark.parametrize("costs", ["errors alike", "errors unlike"])

@@ -225,7 +225,7 @@ def test_a_form_is_kept_to_in_every_use(way: str, tmp_path: Path) -> None:
             asked.append(question.name)
             case.observe(question.name, row[question.name])
         assert asked == path
-        assert case.cost == pytest.approx(sum(answer.price for answer in case.history))
+        assert case.paid == pytest.approx(sum(answer.price for answer in case.history))
         if "packs" in asked:  # what was opened by an answer goes with it
             text = case.to_json()
             case.correct("smokes", "no")

@@ -44,7 +44,7 @@ def test_a_search_by_realised_cost() -> None:
     X, y = load_iris(return_X_y=True)
     clf = SequentialClassifier(feature_costs=0.05).fit(X, y)
     record = clf.acquire(X)
-    assert realised_cost_scorer(clf, X, y) == -realised_cost(y, record.decision, record.cost)
+    assert realised_cost_scorer(clf, X, y) == -realised_cost(y, record.decision, record.paid)
     heavy = np.where(record.decision == y, 0.0, 1.0)
     assert realised_cost_scorer(clf, X, y, heavy) <= -1
     search = GridSearchCV(

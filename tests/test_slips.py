@@ -219,8 +219,8 @@ def test_features_of_a_session_by_number(clf: Any) -> None:
 def test_features_by_number_or_name_everywhere(clf: Any) -> None:
     name, rows = clf.feature_name, X if not hasattr(clf, "feature_names_in_") else pd.DataFrame(X, columns=NAMES)
     known = clf.acquire(rows, known=[0, name(2)])
-    assert known.cost.tolist() == clf.acquire(rows, known=[name(0), 2]).cost.tolist()
-    assert known.cost.sum() < clf.acquire(rows).cost.sum()
+    assert known.paid.tolist() == clf.acquire(rows, known=[name(0), 2]).paid.tolist()
+    assert known.paid.sum() < clf.acquire(rows).paid.sum()
     costs = Costs({0: 0.1, name(1): 0.2, 2: 0.3, name(3): 0.4})
     mixed = SequentialClassifier(feature_costs=costs, order=[1, name(0)]).fit(rows, Y)
     assert mixed.order_.tolist() == [1, 0]

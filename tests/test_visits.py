@@ -361,7 +361,7 @@ def test_every_way_to_run_agrees(model, costs, table, tmp_path):
     assert record.n_visits.max() >= 1
     frame = record.to_frame(clf.classes_, list(X.columns))
     assert frame["n_visits"].tolist() == record.n_visits.tolist() == [len(asked) for asked in frame["asked"]]
-    np.testing.assert_allclose(action_table(clf, some).groupby("row")["price"].sum(), record.cost)
+    np.testing.assert_allclose(action_table(clf, some).groupby("row")["price"].sum(), record.paid)
     rng = np.random.default_rng(0)
     for row in range(len(some)):
         case = clf.session()
@@ -376,12 +376,12 @@ def test_every_way_to_run_agrees(model, costs, table, tmp_path):
         assert case.decision == record.decision[row]
         assert case.n_visits == record.n_visits[row]
         np.testing.assert_allclose(case.posterior, record.posterior[row], atol=1e-9)
-        assert case.cost == pytest.approx(record.cost[row])
+        assert case.paid == pytest.approx(record.paid[row])
         again = clf.session()
         again.restore(case.to_json())
-        assert (again.cost, again.n_visits) == (case.cost, case.n_visits)
+        assert (again.cost, again.n_visits) == (case.paid, case.n_visits)
     told = clf.explain(some)
-    np.testing.assert_allclose([one.cost for one in told], record.cost)
+    np.testing.assert_allclose([one.paid for one in told], record.paid)
     assert [max((step.visit for step in one.steps), default=0) for one in told] == record.n_visits.tolist()
     assert "Visit 1" in str(told[int(record.n_visits.argmax())])
     clf.save(tmp_path / "model.seq")
@@ -403,28 +403,28 @@ def test_a_session_waits_leaves_and_takes_back(table):
     names = [question.name for question in case.next_panel]
     assert len(names) > 1
     assert case.visit_cost == 0.03
-    assert case.cost == 0
+    assert case.paid == 0
     case.observe(names[1], float(X.iloc[301][names[1]]))
     assert [question.name for question in case.next_panel] == [names[0], *names[2:]]
     assert (case.n_visits, case.visit_cost) == (1, 0)
-    assert case.cost == pytest.approx(0.04)
+    assert case.paid == pytest.approx(0.04)
     case.undo()
-    assert (case.n_visits, case.cost) == (0, 0)
+    assert (case.n_visits, case.paid) == (0, 0)
     case.order([names[0]])
-    assert (case.n_visits, case.cost) == (1, 0.03)
+    assert (case.n_visits, case.paid) == (1, 0.03)
     with pytest.raises(ValueError, match="not been answered"):
         case.order([names[1]])
     case.leave()
     with pytest.raises(ValueError, match="waited for"):
         case.leave()
     case.observe(names[0], float(X.iloc[301][names[0]]), known=True)
-    assert case.cost == pytest.approx(0.03)
+    assert case.paid == pytest.approx(0.03)
     fresh = clf.session()
     fresh.restore(case.to_json())
     assert repr(fresh) == repr(case)
     assert "next: " in str(fresh)
     fresh.correct(names[0], float(X.iloc[302][names[0]]))
-    assert (fresh.n_visits, fresh.cost) == (case.n_visits, case.cost)  # what was ordered stays ordered
+    assert (fresh.n_visits, fresh.paid) == (case.n_visits, case.paid)  # what was ordered stays ordered
     fresh.correct(names[0], float(X.iloc[301][names[0]]))
     assert fresh.to_json() == case.to_json()
     first = clf.session(first=["mean symmetry", "worst area"]) if "mean symmetry" in X else clf.session(first=names[:2])
@@ -488,8 +488,8 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     both += ["--quiet"]
     cells = json.loads(run(*both))["cells"]
     plain = [cell for cell in cells if cell["method"] == "sklearn:GaussianNB"]
-    assert [cell["cost_mean"] for cell in plain] == [pytest.approx(0.01 * 4 + 0.05 * 2)] * 2
-    assert max(cell["cost_mean"] - 0.01 * cell["n_features_mean"] for cell in cells) > 0.04
+    assert [cell["paid_mean"] for cell in plain] == [pytest.approx(0.01 * 4 + 0.05 * 2)] * 2
+    assert max(cell["paid_mean"] - 0.01 * cell["n_features_mean"] for cell in cells) > 0.04
     refused = runner.invoke(main, [*both, "--delay-cost", "0.01"])
     assert refused.exit_code == 2
     assert "does not say how long answers take" in refused.output
@@ -547,7 +547,7 @@ def test_an_experiment_says_what_visits_cost(tmp_path):
     found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").to_frame()
     alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").to_frame()
     assert len(found) == len(alone) == 2
-    np.testing.assert_allclose(found["cost_mean"].to_numpy() - alone["cost_mean"].to_numpy(), 0.5)
+    np.testing.assert_allclose(found["paid_mean"].to_numpy() - alone["paid_mean"].to_numpy(), 0.5)
 
 
 def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int], int]]:
@@ -617,7 +617,7 @@ def test_a_hard_budget_orders_panels_that_fit(table):
             record = clf.acquire(X, budget=budget)
             assert (record.n_features == budget).all()
             assert record.n_visits.max() <= budget
-            np.testing.assert_allclose(record.cost, 0.01 * budget + 0.03 * record.n_visits)
+            np.testing.assert_allclose(record.paid, 0.01 * budget + 0.03 * record.n_visits)
             known = clf.acquire(X, known=["mean concavity"] if "mean concavity" in X else [0], budget=budget)
             assert (known.n_features == budget).all()
         assert clf.acquire(X, budget=6).n_visits.mean() < 4
@@ -631,7 +631,7 @@ def test_certified_ladders_order_panels(table):
     certified = certify_error(clf, X[1::2], y[1::2], 0.15)
     record = certified.acquire(X[1::2])
     assert (record.n_visits < record.n_features).any()
-    np.testing.assert_allclose(record.cost, 0.01 * record.n_features + 0.03 * record.n_visits)
+    np.testing.assert_allclose(record.paid, 0.01 * record.n_features + 0.03 * record.n_visits)
 
 
 @pytest.mark.parametrize("order", ["adaptive", "conditional"])
@@ -710,9 +710,9 @@ def test_a_visit_is_paid_for_whatever_comes_of_it(table):
     case, names = clf.session(), list(table.columns[:3])
     case.order(names[:2])
     case.unavailable(names[2])  # which was not ordered, and takes a visit of its own
-    assert (case.n_visits, case.cost) == (2, pytest.approx(0.2))
+    assert (case.n_visits, case.paid) == (2, pytest.approx(0.2))
     case.observe(names[0], 0.02)
-    assert (case.n_visits, case.cost) == (2, pytest.approx(0.21))
+    assert (case.n_visits, case.paid) == (2, pytest.approx(0.21))
 
 
 @pytest.mark.parametrize("budget", [None, pytest.param(3, marks=pytest.mark.slow)])
@@ -727,7 +727,7 @@ def test_in_one_order_what_is_known_is_passed_over_row_by_row(budget):
     for row in range(60):
         alone = clf.acquire(X[[row]], known=[1, 5], budget=budget)
         asked = known.order[row][known.order[row] >= 0].tolist()
-        assert (alone.order[0].tolist(), alone.cost[0]) == (asked, pytest.approx(known.cost[row]))
+        assert (alone.order[0].tolist(), alone.paid[0]) == (asked, pytest.approx(known.paid[row]))
         assert alone.visit[0].tolist() == known.visit[row][: len(asked)].tolist()
 
 

@@ -216,7 +216,7 @@ def test_what_a_pipeline_acquires() -> None:
     steps = make_pipeline(StandardScaler(), SequentialClassifier()).fit(X, Y)
     record = steps[-1].acquire(steps[:-1].transform(X))
     np.testing.assert_array_equal(record.decision, steps.predict(X))
-    assert realised_cost_scorer(steps, X, Y) == -np.mean(record.cost + (record.decision != Y))
+    assert realised_cost_scorer(steps, X, Y) == -np.mean(record.paid + (record.decision != Y))
 
 
 @pytest.fixture(scope="module")
@@ -284,7 +284,7 @@ def test_policies_are_judged_on_training_rows_by_weight() -> None:
     clf = SequentialClassifier(solver=solver, discretizer="precomputed", order="adaptive", feature_costs=costs)
     found = clf.fit(CODES, Y, 1.0 + WEIGHT).policy_.info.ordering.observed
     record = clf.acquire(CODES)
-    realised = record.cost + (record.decision != Y)
+    realised = record.paid + (record.decision != Y)
     chosen = next(one for one in found if one.name == clf.policy_.info.ordering.chosen)
     assert chosen.cost == pytest.approx(np.average(realised, weights=1.0 + WEIGHT))
     assert chosen.cost != pytest.approx(realised.mean(), abs=1e-4)

@@ -513,11 +513,11 @@ class _Stream:
         """Decide for a batch, learn its labels, and fit again if that is called for."""
         test, end = self.test, int(rows[-1]) + 1
         record, costs = self._acquire_rows(self.fitted, rows)
-        self.kept.append((record.cost, costs, record.n_features))
+        self.kept.append((record.paid, costs, record.n_features))
         test.update(record, self.y[rows])
         if self.challenger is not None:
             other, others = self._acquire_rows(self.challenger, rows)
-            self.duel.put(record.cost + costs - other.cost - others)
+            self.duel.put(record.paid + costs - other.paid - others)
         if test.alarm is not None and test.change is not None:
             self.alarms.append(self.offset + test.alarm)
             self.since = self.offset + test.change

@@ -37,7 +37,7 @@ class EarlyDecisions(Readable):
         Class of each series.
     n_steps : ndarray of int, shape (n,)
         Steps that were seen of it.
-    cost : ndarray of shape (n,)
+    paid : ndarray of shape (n,)
         Prices paid for them.
     is_final : ndarray of bool, shape (n,)
         False where the series goes on beyond what was given and it pays to wait for more.
@@ -52,14 +52,14 @@ class EarlyDecisions(Readable):
 
     decision: npt.NDArray[Any]
     n_steps: IntArray
-    cost: FloatArray
+    paid: FloatArray
     is_final: npt.NDArray[np.bool_]
 
     def __str__(self) -> str:
         if not len(self.decision):
             return "no series"
         text = f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps"
-        text += f" and {self.cost.mean():.4g} paid on average"
+        text += f" and {self.paid.mean():.4g} paid on average"
         going_on = int((~self.is_final).sum())
         return f"{text}, {going_on:,} of which may wait for more" if going_on else text
 

@@ -148,7 +148,7 @@ class DecidedParts(Readable):
         Number of rows, and of the files they are in.
     n_skipped : int
         Number of files that had been written before.
-    n_features, cost : float
+    n_features, paid : float
         Features acquired and prices paid per row, on average.
     decisions : dict of str to int
         Number of rows with each decision.
@@ -159,7 +159,7 @@ class DecidedParts(Readable):
 
     Examples
     --------
-    >>> DecidedParts(2, 1, 0, 1.5, 0.015, {"a": 2}).cost
+    >>> DecidedParts(2, 1, 0, 1.5, 0.015, {"a": 2}).paid
     0.015
     """
 
@@ -167,7 +167,7 @@ class DecidedParts(Readable):
     n_parts: int
     n_skipped: int
     n_features: float
-    cost: float
+    paid: float
     decisions: dict[str, int]
     n_outside: int = 0
     stale: tuple[str, ...] = ()
@@ -283,23 +283,23 @@ class _Totals:
     """What parts that are written add up to."""
 
     def __init__(self) -> None:
-        self.rows, self.features, self.cost, self.outside = 0, 0, 0.0, 0
+        self.rows, self.features, self.paid, self.outside = 0, 0, 0.0, 0
         self.decisions: Counter[str] = Counter()
 
     def add(self, part: Path) -> None:
         self.outside += int((parquet_file(part).metadata.metadata or {}).get(_OUTSIDE, 0))
-        for batch in parquet_file(part).iter_batches(_MOST_ROWS, columns=["decision", "n_features", "cost"]):
+        for batch in parquet_file(part).iter_batches(_MOST_ROWS, columns=["decision", "n_features", "paid"]):
             frame = batch.to_pandas()
             self.rows += len(frame)
             self.features += int(frame["n_features"].sum())
-            self.cost += float(frame["cost"].sum())
+            self.paid += float(frame["paid"].sum())
             labels, counts = np.unique(frame["decision"].astype(str), return_counts=True)
             self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
 
     def summary(self, n_parts: int, n_skipped: int) -> DecidedParts:
         n = max(self.rows, 1)
         decisions = {label: self.decisions[label] for label in sorted(self.decisions)}
-        return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.cost / n, decisions, self.outside)
+        return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.paid / n, decisions, self.outside)
 
 
 def predict_parquet(
@@ -355,7 +355,7 @@ def predict_parquet(
     ...     frame.to_parquet(os.path.join(folder, "new.parquet"))
     ...     done = predict_parquet(clf, os.path.join(folder, "new.parquet"), os.path.join(folder, "out"), keep=["case"])
     ...     pd.read_parquet(os.path.join(folder, "out", "new.parquet")).columns.tolist()
-    ['case', 'decision', 'posterior_no', 'posterior_yes', 'n_features', 'cost', 'asked']
+    ['case', 'decision', 'posterior_no', 'posterior_yes', 'n_features', 'paid', 'asked']
     >>> done.n_rows, done.decisions
     (100, {'no': 50, 'yes': 50})
     """
@@ -379,7 +379,7 @@ def predict_dask(classifier: BaseSequentialClassifier, X: Any, *, keep: Sequence
     Returns
     -------
     dask DataFrame
-        ``decision``, ``posterior_...`` of each class, ``n_features``, ``cost`` and ``asked``, a row each, as
+        ``decision``, ``posterior_...`` of each class, ``n_features``, ``paid`` and ``asked``, a row each, as
         `predict_parquet` writes them.
 
     Raises

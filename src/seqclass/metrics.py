@@ -27,7 +27,7 @@ __dir__ = __all__.copy  # tab completion
 def realised_cost(
     y_true: npt.ArrayLike,
     decision: npt.ArrayLike,
-    cost: npt.ArrayLike,
+    paid: npt.ArrayLike,
     *,
     decision_costs: npt.ArrayLike | None = None,
     classes: npt.ArrayLike | None = None,
@@ -42,8 +42,8 @@ def realised_cost(
         True labels.
     decision : array-like of shape (n,)
         Decisions taken.
-    cost : float or array-like of shape (n,)
-        Total price paid for the features of each instance.
+    paid : float or array-like of shape (n,)
+        Prices paid for the features of each instance.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         Cost of each decision when each class is true; by default 1 for a decision that differs from the label.
     classes : array-like of shape (n_classes,), optional
@@ -71,9 +71,9 @@ def realised_cost(
     truth, decided = np.asarray(plain_labels(y_true, "y_true")), np.asarray(decision)
     if truth.shape != decided.shape or truth.ndim != 1:
         raise ValueError(f"y_true and decision must be vectors of one length, got {truth.shape} and {decided.shape}.")
-    paid = check_costs(cost, "cost")
-    if paid.ndim and paid.shape != truth.shape:
-        raise ValueError(f"cost must be a number or have one entry an instance, got shape {paid.shape}.")
+    prices = check_costs(paid, "paid")
+    if prices.ndim and prices.shape != truth.shape:
+        raise ValueError(f"paid must be a number or have one entry an instance, got shape {prices.shape}.")
     rows = np.unique(truth) if classes is None else np.asarray(classes)
     label = class_numbers(rows, truth, "y_true")
     if decision_costs is None:
@@ -85,7 +85,7 @@ def realised_cost(
         matrix = check_decision_costs(decision_costs, rows, columns)
         wrong = matrix[label, class_numbers(columns, decided, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
-    return float(np.average(paid + wrong, weights=weight))
+    return float(np.average(prices + wrong, weights=weight))
 
 
 def _check_kind(classes: list[Any], decided: npt.NDArray[Any], at: npt.NDArray[Any]) -> None:
@@ -148,7 +148,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     record = estimator.acquire(X)
     costs = {"decision_costs": estimator.decision_costs_, "classes": estimator.classes_}
     return -realised_cost(
-        y, record.decision, record.cost, decisions=estimator.decisions_, sample_weight=sample_weight, **costs
+        y, record.decision, record.paid, decisions=estimator.decisions_, sample_weight=sample_weight, **costs
     )
 
 

@@ -96,7 +96,7 @@ def test_files_with_prices(folder: Path, run: Any) -> None:
     assert result.exit_code == 0, result.stderr
     row = Results.load("run.db").to_frame().iloc[0]
     assert (row["data"], row["error"], row["n_train"], row["n_test"]) == ("data", "", 120, 40)
-    assert 0 < row["cost_max"] <= 0.038
+    assert 0 < row["paid_max"] <= 0.038
 
 
 def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
@@ -105,7 +105,7 @@ def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
     assert run(*command, "--dataset-costs", "-o", "run.db").exit_code == 0
     table = Results.load("run.db").to_frame()
     assert table["price"].tolist() == [1, 1]
-    assert table["cost_max"].min() >= 0.01
+    assert table["paid_max"].min() >= 0.01
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from seqclass.cli import demo as module
 from seqclass.cli.demo import ETANA, OURS, PRICE, Demonstration, compare, tell
 from seqclass.datasets import load
 
-KEYS = {"method", "accuracy", "mean_features", "mean_cost", "realised_cost", "fit_seconds", "predict_seconds"}
+KEYS = {"method", "accuracy", "mean_features", "mean_paid", "realised_cost", "fit_seconds", "predict_seconds"}
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def test_results(comparison: Demonstration) -> None:
     assert 1 < tree.mean_features < 8
     assert bayes.mean_features == 30
     for result in comparison.results:
-        assert result.mean_cost == pytest.approx(PRICE * result.mean_features)
-        assert result.realised_cost == pytest.approx(result.mean_cost + 1 - result.accuracy)
+        assert result.mean_paid == pytest.approx(PRICE * result.mean_features)
+        assert result.realised_cost == pytest.approx(result.mean_paid + 1 - result.accuracy)
         assert result.fit_seconds > 0
     assert 0 <= comparison.gap < 0.05
 
@@ -50,7 +50,7 @@ def test_story(comparison: Demonstration) -> None:
     assert 3 <= len(story.steps) <= 5
     assert record.n_features[0] == len(story.steps)
     assert record.decision[0] == story.decision
-    assert story.cost == pytest.approx(record.cost[0])
+    assert story.cost == pytest.approx(record.paid[0])
     assert record.beliefs is not None
     np.testing.assert_allclose([story.prior, *(step.belief for step in story.steps)], record.beliefs[0], atol=1e-12)
     assert comparison.y_held_out[story.row] == story.truth

@@ -55,10 +55,10 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
     _, record = acquired(model, patients)
     y = patients["the label"].to_numpy()
     found = told(run, "evaluate", model, "data.csv")
-    assert found["realised_cost"] == pytest.approx(realised_cost(y, record.decision, record.cost))
+    assert found["realised_cost"] == pytest.approx(realised_cost(y, record.decision, record.paid))
     assert found["accuracy"] == pytest.approx(float(np.mean(record.decision == y)))
     assert found["mean_features"] == pytest.approx(record.n_features.mean())
-    assert found["mean_price"] == pytest.approx(record.cost.mean())
+    assert found["mean_price"] == pytest.approx(record.paid.mean())
     assert found["realised_cost_interval"][0] < found["realised_cost"] < found["realised_cost_interval"][1]
     for one in found["classes"]:
         own = y == one["label"]
@@ -67,7 +67,7 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
         relied_on = y[record.decision == one["label"]] == one["label"]
         assert (one["n_decided"], one["predictive_value"]) == (len(relied_on), pytest.approx(relied_on.mean()))
         assert one["predictive_value_interval"][0] < one["predictive_value"] <= one["predictive_value_interval"][1]
-        assert one["realised_cost"] == pytest.approx(np.mean(record.cost[own] + (record.decision[own] != y[own])))
+        assert one["realised_cost"] == pytest.approx(np.mean(record.paid[own] + (record.decision[own] != y[own])))
     text = run("evaluate", model, "data.csv").stdout
     assert f"{found['realised_cost']:.4f} (95% interval" in text
     assert "decided for" in text
@@ -203,7 +203,7 @@ def two(folder: Path, run: Any, patients: pd.DataFrame) -> pd.DataFrame:
 
 def test_curve_groups_and_calibration(two: pd.DataFrame, run: Any, refuses: Any) -> None:
     _, record = acquired("two.seq", two)
-    y, price = two["the label"].to_numpy(), record.cost
+    y, price = two["the label"].to_numpy(), record.paid
     found = told(run, "evaluate", "two.seq", "two.csv", "--threshold", "0.2", "--groups", "clinic")
     curve = found["decision_curve"]
     assert (curve["positive"], curve["thresholds"], curve["benefit"]) == ("yes", [0.2], 4.0)

@@ -84,8 +84,8 @@ def test_where_decisions_cannot_go(parts: Path, model: str, run: Any, refuses: A
     assert "name a folder for what is decided" in refuses("predict", model, parts)
     assert "name a folder for what is decided" in refuses("predict", model, parts, "-o", "a.csv")
     assert "holds what is read" in refuses("predict", model, parts, "-o", parts / "out")
-    assert "--keep: the output has a column 'cost' of its own" in refuses(
-        "predict", model, parts, "-o", "out", "--keep", "cost"
+    assert "--keep: the output has a column 'paid' of its own" in refuses(
+        "predict", model, parts, "-o", "out", "--keep", "paid"
     )
     run("predict", model, parts, "-o", "out")
     assert run("fit", parts, "--target", "the label", "--drop", "id", "--price", "0.03", "-o", "b.seq").exit_code == 0

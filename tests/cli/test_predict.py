@@ -33,11 +33,11 @@ def test_predict_says_what_acquire_says(model: str, run: Any, patients: pd.DataF
     features["smokes"] = features["smokes"].map(str, na_action="ignore")
     record = clf.acquire(features)
     posteriors = [f"posterior_{label}" for label in clf.classes_]
-    assert table.columns.tolist() == ["decision", *posteriors, "n_features", "cost", "asked"]
+    assert table.columns.tolist() == ["decision", *posteriors, "n_features", "paid", "asked"]
     assert table["decision"].tolist() == record.decision.tolist()
     np.testing.assert_allclose(table[posteriors], record.posterior, rtol=1e-5)
     assert table["n_features"].tolist() == record.n_features.tolist()
-    np.testing.assert_allclose(table["cost"], record.cost)
+    np.testing.assert_allclose(table["paid"], record.paid)
     asked = [";".join(clf.feature_name(j) for j in row if j >= 0) for row in record.order]
     assert table["asked"].tolist() == asked
     assert (table["decision"] == patients["the label"]).mean() > 0.7
@@ -92,7 +92,7 @@ def test_output_and_json(model: str, run: Any) -> None:
     content = json.loads(run("predict", model, "data.csv", "--json").stdout)
     rows = pd.read_csv(io.StringIO(text))
     assert content["n_rows"] == len(content["predictions"]) == 200
-    assert content["mean_cost"] == pytest.approx(rows["cost"].mean())
+    assert content["mean_paid"] == pytest.approx(rows["paid"].mean())
     assert content["mean_features"] == pytest.approx(rows["n_features"].mean())
     assert content["decisions"] == rows["decision"].value_counts().to_dict()
     assert "predictions" not in json.loads(run("predict", model, "data.csv", "-o", "out.csv", "--json").stdout)

@@ -91,7 +91,7 @@ def test_a_case_goes_on_in_its_own_file(model: str, run: Any) -> None:
 
 
 class TestCopiedColumns:
-    @pytest.mark.parametrize("name", ["decision", "posterior_yes", "n_features", "cost", "asked"])
+    @pytest.mark.parametrize("name", ["decision", "posterior_yes", "n_features", "paid", "asked"])
     def test_no_column_takes_the_place_of_one_to_keep(
         self, model: str, run: Any, refuses: Any, patients: pd.DataFrame, name: str
     ) -> None:

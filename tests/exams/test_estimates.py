@@ -159,7 +159,7 @@ def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path
     assert "in points of the scale." in " ".join(done.output.split())
     written = pd.read_csv(tmp_path / "out.csv")
     columns = ["estimate", "standard_error", "lower", "upper"]
-    assert list(written.columns) == ["who", *columns, "n_features", "cost", "asked"]
+    assert list(written.columns) == ["who", *columns, "n_features", "paid", "asked"]
     assert_allclose(written[columns], other.to_frame()[columns], rtol=1e-5)
     assert written["asked"].str.split(";").tolist() == list(map(list, other.items))
     rows.to_parquet(tmp_path / "rows.parquet")

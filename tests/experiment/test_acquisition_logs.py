@@ -73,7 +73,7 @@ def test_the_log_is_what_was_acquired(settings: dict[str, Any]) -> None:
     np.testing.assert_array_equal(final["builtin_predicted_class"], record.decision)
     np.testing.assert_array_equal(final["true_class"], Y[1::2])
     by_count = "max_features" in settings
-    np.testing.assert_allclose(final["accumulated_cost"], record.n_features if by_count else record.cost)
+    np.testing.assert_allclose(final["accumulated_cost"], record.n_features if by_count else record.paid)
     assert (log["eval_seed"] == 7).all()
     assert log["external_predicted_class"].isna().all()
     limit = next(iter(settings.values()), np.nan)

@@ -33,7 +33,7 @@ def checked(clf: Any, rows: Any, called: Any, **how: Any) -> Any:
         assert part["action"].tolist() == [*(called[j] for j in order), None]
         outcome = [value if value >= 0 else None for value in record.outcome[i][:n].tolist()]
         assert [None if pd.isna(value) else value for value in part["outcome"]] == [*outcome, None]
-        assert part["cost"].iloc[-1] == pytest.approx(record.cost[i])
+        assert part["paid"].iloc[-1] == pytest.approx(record.paid[i])
         assert part["price"].iloc[-1] == 0
         belief = part[[f"P({label})" for label in clf.classes_]].to_numpy()
         assert belief == pytest.approx(record.beliefs[i][: n + 1])

@@ -69,5 +69,5 @@ def test_the_log_of_any_order_is_what_was_acquired() -> None:
     asked = log[log["action_performed"] > 0].groupby("idx")["action_performed"].apply(list)
     for row, own in enumerate(record.order):
         assert (asked.get(row) or []) == (own[own >= 0] + 1).tolist()
-    np.testing.assert_allclose(log.groupby("idx")["accumulated_cost"].max(), record.cost)
+    np.testing.assert_allclose(log.groupby("idx")["accumulated_cost"].max(), record.paid)
     assert not log["forced_stop"].any()

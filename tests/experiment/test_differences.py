@@ -189,7 +189,7 @@ def test_a_single_split_is_paired_by_case(split: Results) -> None:
     frame = split.instances()
     costs = {"malignant": {"benign": 3.0}, "benign": {"malignant": 1.0}}
     wrong = [0.7 if d == "refer" else costs[t].get(d, 0.0) for t, d in zip(frame["truth"], frame["decision"])]
-    frame = frame.assign(total=frame["cost"] + wrong, right=frame["truth"] == frame["decision"])
+    frame = frame.assign(total=frame["paid"] + wrong, right=frame["truth"] == frame["decision"])
     for metric, column in (("realised_cost", "total"), ("accuracy", "right")):
         (row,) = split.compare(metric).differences.to_dict("records")
         by_row = frame.groupby(["method", "row"])[column].mean()
@@ -208,7 +208,7 @@ def test_a_single_split_is_paired_by_case(split: Results) -> None:
 def test_curves_and_classes_of_kept_rows(split: Results) -> None:
     frame = split.instances("few", "etana", 0.05)
     found = split.decision_curve("few", "etana", 0.05, positive="malignant", thresholds=[0.3])
-    paid = frame["cost"].to_numpy()
+    paid = frame["paid"].to_numpy()
     expected = decision_curve(
         frame["truth"], frame["proba_malignant"], positive="malignant", thresholds=[0.3], price=paid, benefit=3.0
     )
@@ -219,7 +219,7 @@ def test_curves_and_classes_of_kept_rows(split: Results) -> None:
     ill = frame["truth"] == "malignant"
     assert scores["malignant"].sensitivity == pytest.approx((frame["decision"][ill] == "malignant").mean())
     assert scores["malignant"].specificity == pytest.approx((frame["decision"][~ill] != "malignant").mean())
-    assert scores["malignant"].mean_price == pytest.approx(frame["cost"][ill].mean())
+    assert scores["malignant"].mean_price == pytest.approx(frame["paid"][ill].mean())
     row = split.to_frame().query("method == 'etana' and price == 0.05").iloc[0]
     assert row["sensitivity"] == pytest.approx(scores["benign"].sensitivity)  # the second of two classes
     assert row["specificity"] == pytest.approx(scores["benign"].specificity)

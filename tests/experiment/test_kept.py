@@ -57,7 +57,7 @@ def test_instances_are_those_of_the_classifier(results: Results) -> None:
     assert frame["truth"].tolist() == data.labels[test].tolist()
     assert frame["decision"].tolist() == [data.class_names[c] for c in record.decision]
     assert frame["n_features"].tolist() == record.n_features.tolist()
-    assert frame["cost"].tolist() == record.cost.tolist()
+    assert frame["paid"].tolist() == record.paid.tolist()
     proba = frame[["proba_malignant", "proba_benign"]].to_numpy()
     np.testing.assert_array_equal(proba, record.posterior.astype(np.float32))
 
@@ -67,11 +67,11 @@ def test_the_table_of_instances_gives_back_the_figures_of_the_cells(results: Res
     assert list(frame.columns[:6]) == ["data", "method", "price", "budget", "seed", "fold"]
     by = ["data", "method", "price", "seed", "fold"]
     frame["right"] = frame["truth"] == frame["decision"]
-    means = frame.groupby(by, sort=False)[["right", "n_features", "cost"]].mean()
+    means = frame.groupby(by, sort=False)[["right", "n_features", "paid"]].mean()
     cells = table.set_index(by)
     np.testing.assert_allclose(means["right"], cells["accuracy"])
     np.testing.assert_allclose(means["n_features"], cells["n_features_mean"])
-    np.testing.assert_allclose(means["cost"], cells["cost_mean"])
+    np.testing.assert_allclose(means["paid"], cells["paid_mean"])
     assert len(frame) == table["n_test"].sum()
     iris = frame[(frame["data"] == "iris") & (frame["method"] == "tree")]
     np.testing.assert_allclose(iris.filter(like="proba_").sum(axis=1), 1.0, rtol=1e-6)
@@ -327,7 +327,7 @@ def test_ways_of_a_policy_that_is_drawn_by_lot(tmp_path: Path) -> None:
     assert record.beliefs is not None
     np.testing.assert_array_equal(kept.record.order, record.order)
     np.testing.assert_array_equal(kept.record.beliefs, record.beliefs.astype(np.float32))
-    np.testing.assert_array_equal(kept.record.cost, record.cost)
+    np.testing.assert_array_equal(kept.record.paid, record.paid)
     explored = results.read_explored(results.to_frame().index[0])
     assert explored is not None
     own = clf.explain(data.X[np.array(explored.rows)], feature_names=data.names())
@@ -400,7 +400,7 @@ def test_what_is_kept_is_no_pickle(results: Results) -> None:
     key = results.to_frame().index[0]
     content = read_parts(results.path)[key, "instances"]
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        assert {"row", "truth", "decision", "n_features", "cost", "proba", "record.order", "record.outcome"} <= set(
+        assert {"row", "truth", "decision", "n_features", "paid", "proba", "record.order", "record.outcome"} <= set(
             file.files
         )
         assert file["beliefs"].dtype == file["proba"].dtype == np.float32

@@ -31,7 +31,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
                 for fold in range(3):
                     labels = {"data": data, "method": method, "price": price, "seed": 0, "fold": fold}
                     cost = [0.1, 0.1, 0.3][i] + (0.01 * rng.random() if i == 2 else 0.01 * fold)
-                    figures = {"realised_cost": cost, "cost_mean": price, "error": "", "n_train": 20, "n_test": 10}
+                    figures = {"realised_cost": cost, "paid_mean": price, "error": "", "n_train": 20, "n_test": 10}
                     cells.append((labels, figures))
     write_cells(tmp_path / "a.run", cells)
     monkeypatch.setattr(Results, "settings", lambda self, key: {})  # which these cells have not
@@ -74,7 +74,7 @@ def test_the_note_says_what_intervals_are(tmp_path: Path) -> None:
 
 
 def test_what_is_pooled_is_said(results: Results) -> None:
-    table = results.table("cost_mean", "price", "method", interval=False, best=None, decimals=1)
+    table = results.table("paid_mean", "price", "method", interval=False, best=None, decimals=1)
     assert body(table)[1:] == [["0.01", "0.0", "0.0", "0.0"], ["0.5", "0.5", "0.5", "0.5"]]
     assert table.endswith("means over 2 data sets, each of which counts once and the folds of all seeds.")
     head = body(results.table(columns=["method", "price"]))[0]
@@ -143,7 +143,7 @@ def test_intervals_are_over_rows_as_well(tmp_path: Path) -> None:
     row, right = split.summary().iloc[0], split.instances()
     expected = mean_interval((right["truth"] == right["decision"]).to_numpy(float), bounds=(0, 1))
     assert [row["accuracy_lower"], row["accuracy_upper"]] == pytest.approx([expected.lower, expected.upper])
-    assert np.isnan(row["cost_mean_lower"])  # all rows pay the same, which says nothing of others
+    assert np.isnan(row["paid_mean_lower"])  # all rows pay the same, which says nothing of others
     both, folds = one.summary().iloc[0], mean_interval(one.to_frame()["accuracy"], test_to_train=1, bounds=(0, 1))
     assert both["accuracy_lower"] <= folds.lower
     assert both["accuracy_upper"] >= folds.upper
@@ -166,11 +166,11 @@ def test_the_plot_has_all_sets_and_their_mean(results: Results) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     display = results.plot()
     assert [ax.get_title() for ax in display.ax_] == ["wine_1", "iris", "all data sets"]
-    summary = results.summary().groupby(["method", "price"])[["realised_cost", "cost_mean"]].mean()
+    summary = results.summary().groupby(["method", "price"])[["realised_cost", "paid_mean"]].mean()
     line = next(line for line in display.ax_[2].lines if line.get_label() == METHODS[2])
     mean = summary.loc[METHODS[2]]
-    np.testing.assert_allclose(line.get_xdata(), mean["cost_mean"])
-    np.testing.assert_allclose(line.get_ydata(), mean["realised_cost"] - mean["cost_mean"])
+    np.testing.assert_allclose(line.get_xdata(), mean["paid_mean"])
+    np.testing.assert_allclose(line.get_ydata(), mean["realised_cost"] - mean["paid_mean"])
     slanting = [one for one in display.ax_[0].lines if one.get_label().startswith("_")]
     assert slanting
     assert all(sum(x) == sum(y) and x[0] == 0 == y[1] for x, y in (one.get_data() for one in slanting))
@@ -192,7 +192,7 @@ def test_intervals_below_take_less_width(results: Results) -> None:
 def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
     prices = np.array([0.001, 0.003, 0.01, 0.03])
     rows = [
-        {"data": "one", "method": str(i), "price": price, "cost_mean": n * price, "realised_cost": n * price + wrong}
+        {"data": "one", "method": str(i), "price": price, "paid_mean": n * price, "realised_cost": n * price + wrong}
         for i, (n, wrong) in enumerate([(30, 0.06), (30, 0.061), (2, 0.04), (1.5, 0.041)])
         for price in prices
     ]
@@ -208,7 +208,7 @@ def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
 def test_a_plot_of_a_given_width_fits_a_page(width: float, n: int, across: int) -> None:
     """As far as pictures can be read: forty of them in a column are higher than any page."""
     plt = pytest.importorskip("matplotlib.pyplot")
-    rows = [{"data": str(i), "method": "a", "cost_mean": 0.1, "realised_cost": 0.2} for i in range(n)]
+    rows = [{"data": str(i), "method": "a", "paid_mean": 0.1, "realised_cost": 0.2} for i in range(n)]
     display = CostPlaneDisplay(pd.DataFrame(rows), width=width).plot()
     assert display.ax_[0].get_subplotspec().get_gridspec().ncols == across
     high = display.figure_.get_figheight()

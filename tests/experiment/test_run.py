@@ -62,13 +62,13 @@ COLUMNS = [
     "n_features_q75",
     "n_features_q95",
     "n_features_max",
-    "cost_mean",
-    "cost_q05",
-    "cost_q25",
-    "cost_q50",
-    "cost_q75",
-    "cost_q95",
-    "cost_max",
+    "paid_mean",
+    "paid_q05",
+    "paid_q25",
+    "paid_q50",
+    "paid_q75",
+    "paid_q95",
+    "paid_max",
     "expected_cost",
     "expected_n_features",
     "lower",
@@ -129,7 +129,7 @@ def test_a_row_a_cell_and_its_figures(undisturbed: Results) -> None:
     train, test = StratifiedFolds(2).split(data, 1, 1)
     clf = seqclass.etana(0.01, random_state=1).fit(data.X[train], data.y[train])
     record = clf.acquire(data.X[test])
-    assert cell["realised_cost"] == realised_cost(data.y[test], record.decision, record.cost)
+    assert cell["realised_cost"] == realised_cost(data.y[test], record.decision, record.paid)
     assert cell["accuracy"] == np.mean(record.decision == data.y[test])
     assert cell["n_features_mean"] == record.n_features.mean()
     assert cell["expected_cost"] == pytest.approx(evaluate(clf.problem_, clf.policy_, random_state=1).cost)
@@ -488,10 +488,10 @@ def test_prices_and_costs_of_the_data_set(tmp_path: Path) -> None:
         feature_costs="dataset", missing_cost=3.0,
     )  # fmt: skip
     etana, everything = (row for _, row in experiment.run(tmp_path / "a.run").to_frame().iterrows())
-    assert everything["cost_mean"] == pytest.approx(0.1)
+    assert everything["paid_mean"] == pytest.approx(0.1)
     assert everything["realised_cost"] == pytest.approx(0.1 + 2 * (1 - everything["accuracy"]))
-    assert etana["realised_cost"] == pytest.approx(etana["cost_mean"] + 2 * (1 - etana["accuracy"]))
-    assert etana["cost_mean"] < 0.1
+    assert etana["realised_cost"] == pytest.approx(etana["paid_mean"] + 2 * (1 - etana["accuracy"]))
+    assert etana["paid_mean"] < 0.1
 
 
 def test_a_category_that_only_the_scored_rows_have_is_missing(tmp_path: Path) -> None:

@@ -116,13 +116,13 @@ def test_scores_by_hand(run: Any) -> None:
     X, y = numbered([0, 0, 1, 1], 2, n_missing=[3, 2, 1, 0])
     prices = [0.25, 0.5, 0.25, 0.25]
     found, rows = run(ToldChances([0, 1, 1, 0], proba), X, y, 4, load("breast_cancer"), prices)
-    assert rows["cost"].tolist() == [0.25, 0.5, 0.75, 1.25]
+    assert rows["paid"].tolist() == [0.25, 0.5, 0.75, 1.25]
     assert found["realised_cost"] == 0.5 + 0.6875
     assert found["accuracy"] == found["macro_f1"] == 0.5
     assert found["auroc"] == 0.75  # of four pairs one is the wrong way round
     assert found["log_loss"] == pytest.approx(-np.log([0.9, 0.4, 0.8, 0.3]).mean())
     assert (found["n_features_mean"], found["n_features_q50"], found["n_features_max"]) == (2.5, 2.5, 4.0)
-    assert found["cost_q95"] == pytest.approx(1.25 - 0.15 * 0.5)
+    assert found["paid_q95"] == pytest.approx(1.25 - 0.15 * 0.5)
 
 
 def test_what_is_not_defined_is_nan(run: Any) -> None:
@@ -163,7 +163,7 @@ TWICE = np.concatenate([X, X]), np.concatenate([Y, Y])
 def test_needed_columns(run: Any, model: object, columns: list[int]) -> None:
     _, rows = run(model, *TWICE)
     assert set(rows["n_features"]) == {len(columns)}
-    assert set(rows["cost"]) == {sum(2.0**j for j in columns)}
+    assert set(rows["paid"]) == {sum(2.0**j for j in columns)}
 
 
 class FewWeights(LogisticRegression):  # type: ignore[misc]
@@ -178,7 +178,7 @@ class FewWeights(LogisticRegression):  # type: ignore[misc]
 def test_zero_weights_are_not_paid_for(run: Any) -> None:
     _, rows = run(FewWeights(), *TWICE)
     assert (rows["n_features"] == 2).all()
-    assert (rows["cost"] == 9).all()
+    assert (rows["paid"] == 9).all()
 
 
 def test_a_tree_pays_for_its_path_and_a_forest_for_all_it_asks(run: Any) -> None:
@@ -195,12 +195,12 @@ def test_a_tree_pays_for_its_path_and_a_forest_for_all_it_asks(run: Any) -> None
             go_left = np.float32(IRIS.X[i, j]) <= tree.tree_.threshold[node]
             node = tree.tree_.children_left[node] if go_left else tree.tree_.children_right[node]
         assert rows["n_features"][i] == len(asked)
-        assert rows["cost"][i] == prices[list(asked)].sum()
+        assert rows["paid"][i] == prices[list(asked)].sum()
     assert len(set(rows["n_features"].tolist())) > 1
     forest = RandomForestClassifier(2, max_depth=1, random_state=0)
     asked = {int(tree.tree_.feature[0]) for tree in forest.fit(IRIS.X, IRIS.y).estimators_}
     _, rows = run(forest, data, y)
-    assert set(rows["cost"]) == {prices[sorted(asked)].sum()}
+    assert set(rows["paid"]) == {prices[sorted(asked)].sum()}
 
 
 class Whole(GaussianNB):  # type: ignore[misc]
@@ -218,7 +218,7 @@ def test_missing_cells_are_not_paid_for(run: Any) -> None:
     gaps[0, [1, 2]] = np.nan
     _, rows = run(Whole(), np.concatenate([X, gaps]), TWICE[1])
     assert rows["n_features"][:2].tolist() == [2, 4]
-    assert rows["cost"][:2].tolist() == [9, 15]
+    assert rows["paid"][:2].tolist() == [9, 15]
 
 
 def test_missing_cells_on_the_way_through_a_tree(run: Any) -> None:
@@ -229,7 +229,7 @@ def test_missing_cells_on_the_way_through_a_tree(run: Any) -> None:
     assert rows["n_features"].tolist() == [1] * len(X)
     gaps[0, 0] = np.nan
     _, rows = run(tree, np.concatenate([both, gaps]), TWICE[1], prices=[1, 1])
-    assert rows["cost"].tolist() == [0] + [1] * (len(X) - 1)
+    assert rows["paid"].tolist() == [0] + [1] * (len(X) - 1)
 
 
 def test_groups_are_cheaper_together(run: Any) -> None:
@@ -238,7 +238,7 @@ def test_groups_are_cheaper_together(run: Any) -> None:
     data, y = np.concatenate([X, X[:1], gaps]), np.r_[Y, 0, 0, 0]
     _, rows = run(Whole(), data, y, 3, prices=[5, 4, 3, 1], **groups)
     # of the two in the lab the second one pays its full price, as its discount is the smaller: 4 + 1
-    assert rows["cost"].tolist() == [5 + 3 + 1, 3, 5]
+    assert rows["paid"].tolist() == [5 + 3 + 1, 3, 5]
 
 
 @pytest.mark.slow
@@ -251,6 +251,6 @@ def test_what_is_known_is_not_bought_by_others(run: Any) -> None:
     _, rows = run(tree, data, y, data=wine, prices=prices)
     _, fewer = run(tree, data, y, data=wine, prices=prices, known=[f"f{root}"])
     assert (fewer["n_features"] == rows["n_features"] - 1).all()
-    np.testing.assert_allclose(fewer["cost"], rows["cost"] - 0.1)
+    np.testing.assert_allclose(fewer["paid"], rows["paid"] - 0.1)
     _, all_but_two = run(LogisticRegression(max_iter=9999), data, y, data=wine, prices=prices, known=["f0", "f3"])
     assert all_but_two["n_features"].max() == 11

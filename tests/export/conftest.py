@@ -657,7 +657,7 @@ def _stands(session: Any) -> dict[str, Any]:
         "best": [] if asked is None else [[q.name, q.price, _told(q.saving_alone)] for q in session.suggestions(3)],
         "decision": str(session.decision),
         "set": None if session.differential is None else list(map(str, session.differential)),
-        "cost": session.cost,
+        "cost": session.paid,
         "now": session.expected_cost,
     }
 

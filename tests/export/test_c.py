@@ -29,7 +29,7 @@ MAIN = """
 static void stand(const seq_case *c)
 {
     int i, q = seq_question(c);
-    printf("%d %d %.17g %.17g", q, seq_decision(c), seq_expected_cost(c), seq_cost_of(*c));
+    printf("%d %d %.17g %.17g", q, seq_decision(c), seq_expected_cost(c), seq_paid(*c));
     if (q >= 0) printf(" %.17g %.17g", seq_price(c, q), seq_saving(c)); else printf(" 0 0");
     for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(c)[i]);
     PANEL(c);

@@ -30,7 +30,7 @@ RUN = """
   const told = (at) => ({
     belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
     saving: at.asked && at.asked.saving,
-    added: at.asked && at.asked.added, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    added: at.asked && at.asked.added, now: at.now, cost: at.paid, decision: data.decisions[at.decision],
     set: at.set && at.set.map((i) => data.classes[i]),
     panel: at.asked ? at.asked.panel.map((o) => [data.questions[o.question].name, o.price]) : [],
     visit: at.asked ? at.asked.visit : 0, visits: data.visits ? at.visits : null,
@@ -612,7 +612,7 @@ def test_any_answer_is_changed_where_it_stands(patients: Any, browser: Any, tmp_
     assert browser.text("[data-part=answers] li").startswith("temperature = 39: ")
     assert [text.split(" = ")[0] for text in browser.texts("[data-part=answers] li")] == list(told)
     assert browser.run("document.activeElement === document.querySelector('.line')")
-    paid = browser.run(f"seqclassPolicy.shown('{session.cost:.4g}')")
+    paid = browser.run(f"seqclassPolicy.shown('{session.paid:.4g}')")
     assert f"bezahlt: {paid}." in browser.text("[data-part=record]")
     browser.click(".line", 2)
     assert browser.run("document.querySelectorAll('.line')[2].getAttribute('aria-expanded')") == "true"
@@ -620,7 +620,7 @@ def test_any_answer_is_changed_where_it_stands(patients: Any, browser: Any, tmp_
     third = list(told)[2]
     stands(browser, session := answer(**told | {"temperature": 39.0, third: None}))
     assert browser.run("seqclassPolicy.data.charge_missing") is False
-    assert session.cost == pytest.approx(0.01)
+    assert session.paid == pytest.approx(0.01)
     browser.click(".line", 1)
     browser.click(".line", 3)  # of which only one is open
     assert browser.run("document.querySelectorAll('.answers form').length") == 1
@@ -731,7 +731,7 @@ def test_what_was_ordered_stays_ordered_when_an_answer_is_changed(model: Any, br
         browser.click(".answers form button[type=submit]")
         assert beliefs(browser) == pytest.approx(ordered.posterior[data["class_order"]], abs=1e-6)
         told = browser.text("[data-part=costs]")
-        assert f"Paid so far {session.cost:.4g};" in told
+        assert f"Paid so far {session.paid:.4g};" in told
         assert f"Visits so far: {session.n_visits}." in told
     assert browser.faults == []
 

@@ -96,7 +96,7 @@ def test_what_is_not_available_may_be_an_answer_on_the_command_line() -> None:
     case.unavailable("x0")
     case.observe("x1", 0.5)
     np.testing.assert_allclose(found.stand()[0], case.posterior, atol=1e-9, rtol=0)
-    assert found.case["spent"] == pytest.approx(case.cost)
+    assert found.case["spent"] == pytest.approx(case.paid)
 
 
 @pytest.mark.parametrize("name", ["mixture of the documentation", *DEFAULTS[1:-1]])

@@ -71,7 +71,7 @@ def test_what_repeats_is_taken_as_nothing_new_and_the_expected_cost_is_right() -
     assert clf.calibration_.exponents[0] > 0.9
     assert clf.calibration_.exponents[1:].max() < 0.35
     record = clf.acquire(fresh_X)
-    assert realised_cost(fresh_y, record.decision, record.cost) == pytest.approx(clf.expected_cost_, rel=0.15)
+    assert realised_cost(fresh_y, record.decision, record.paid) == pytest.approx(clf.expected_cost_, rel=0.15)
     assert plain.expected_cost_ < 0.5 * clf.expected_cost_
     assert record.n_features.mean() < plain.acquire(fresh_X).n_features.mean()
 

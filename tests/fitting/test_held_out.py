@@ -65,7 +65,7 @@ def test_the_same_as_a_plain_loop(cancer: Any, case: str) -> None:
     prices, counts, decisions = np.empty(len(y)), np.empty(len(y)), np.empty(len(y), dtype=object)
     for train, test in StratifiedKFold(2, shuffle=True, random_state=0).split(X, y):
         record = clone(clf).fit(X[train], y[train]).acquire(X[test])
-        prices[test], counts[test], decisions[test] = record.cost, record.n_features, record.decision
+        prices[test], counts[test], decisions[test] = record.paid, record.n_features, record.decision
     np.testing.assert_allclose(found.prices, prices)
     np.testing.assert_array_equal(found.counts, counts)
     np.testing.assert_array_equal(clf.decisions_[found.decisions], decisions)

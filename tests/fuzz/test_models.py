@@ -178,8 +178,8 @@ def use(clf: SequentialClassifier, path: Path) -> None:
         assert (belief >= 0).all()
         np.testing.assert_allclose(belief.sum(axis=1), 1, atol=1e-6)
     assert set(record.decision.tolist()) <= set(clf.decisions_.tolist())
-    assert np.isfinite(record.cost).all()
-    assert (record.cost >= 0).all()
+    assert np.isfinite(record.paid).all()
+    assert (record.paid >= 0).all()
     assert (record.n_features <= clf.n_features_in_).all()
     assert [str(one) for one in clf.explain(X[:4])]
     for row in (0, 1, 3):

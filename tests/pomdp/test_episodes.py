@@ -286,8 +286,8 @@ def test_classifiers(fitted: Any) -> None:
     record = clf.acquire(X)
     episodes = simulate(clf, observations=X, true_class=y)
     assert clf.decisions_[episodes.decision].tolist() == record.decision.tolist()
-    np.testing.assert_allclose(episodes.paid, record.cost)
-    assert episodes.cost.mean() == pytest.approx((record.cost + (record.decision != y)).mean())
+    np.testing.assert_allclose(episodes.paid, record.paid)
+    assert episodes.cost.mean() == pytest.approx((record.paid + (record.decision != y)).mean())
     asked = X.columns[record.order[7][record.order[7] >= 0]]
     for case in (X.iloc[[7]], X.iloc[7], X.iloc[7].to_dict(), X.iloc[7][asked].to_dict()):
         again = [(step.action, step.observation) for step in stepthrough(clf, case=case)]
@@ -415,4 +415,4 @@ def test_rows_that_all_draw_the_same_lot_have_it():
     for row in range(300, 320):  # a row by itself draws one lot
         steps = list(stepthrough(clf, case=X.iloc[row]))
         assert len(steps) - 1 == record.n_features[row - 300]
-        assert simulate(clf, observations=X[row : row + 1]).paid[0] == pytest.approx(record.cost[row - 300])
+        assert simulate(clf, observations=X[row : row + 1]).paid[0] == pytest.approx(record.paid[row - 300])

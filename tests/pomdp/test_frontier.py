@@ -297,13 +297,13 @@ def test_classifier_with_budgets(tmp_path):
     assert expected.price == pytest.approx(0.015, rel=0.02)
     assert isinstance(clf.policy_, RandomisedPolicy)
     record = clf.acquire(X)
-    assert record.cost == pytest.approx(0.01 * record.n_features)
-    assert 0.01 < record.cost.mean() < 0.02
+    assert record.paid == pytest.approx(0.01 * record.n_features)
+    assert 0.01 < record.paid.mean() < 0.02
     np.testing.assert_array_equal(clf.predict(X[::-1])[::-1], record.decision)
     np.testing.assert_array_equal(clf.predict(X[:50]), record.decision[:50])
     np.testing.assert_array_equal(clf.predict(sp.csr_array(X)), record.decision)
     clf.save(tmp_path / "model.seq")
-    np.testing.assert_array_equal(seqclass.load(tmp_path / "model.seq").acquire(X).cost, record.cost)
+    np.testing.assert_array_equal(seqclass.load(tmp_path / "model.seq").acquire(X).cost, record.paid)
     assert evaluate(*_pair(clf.with_prior([0.2, 0.8])), max_histories=10**6).price == pytest.approx(0.015, rel=0.02)
 
     few = seqclass.etana(solver=solver, feature_costs=0.001, max_features=2).fit(X, y)

@@ -64,7 +64,7 @@ def test_it_asks_what_a_walk_over_its_nodes_asks() -> None:
         assert {*order[order >= 0].tolist()} <= {*np.flatnonzero(asked[row]).tolist()}
     np.testing.assert_array_equal(record.n_features, (asked & (X >= 0)).sum(axis=1))
     assert asked.any(axis=1).all()
-    assert record.cost == pytest.approx(0.001 * record.n_features)
+    assert record.paid == pytest.approx(0.001 * record.n_features)
 
 
 def test_branches_go_that_held_out_rows_do_not_bear_out() -> None:

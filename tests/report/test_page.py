@@ -117,13 +117,13 @@ def test_its_parts(results: Results, plain: str) -> None:
     assert f"[{first['accuracy_lower']:.4f}, {first['accuracy_upper']:.4f}]" in cells
     cell = results.to_frame()
     own = cell[(cell["data"] == "iris") & (cell["method"] == "etana") & (cell["price"] == 0.01)]
-    assert f"{own['cost_mean'].mean():.4f}" in cells
+    assert f"{own['paid_mean'].mean():.4f}" in cells
     assert f"{own['seconds_fit'].mean():.3f}" in cells
     figures = [a for a in page.named("svg") if a.get("role") == "img"]
     assert len(figures) == 3 + 8  # both data sets and each, and four of what each sequential method acquired
     assert sum("decision cost against price paid" in text for text in page.inside("title")) == 3
-    decided = first["realised_cost"] - first["cost_mean"]
-    said = f"etana at price 0.01: {first['cost_mean']:.4f} paid, decisions cost {decided:.4f}"
+    decided = first["realised_cost"] - first["paid_mean"]
+    said = f"etana at price 0.01: {first['paid_mean']:.4f} paid, decisions cost {decided:.4f}"
     assert any(f"{said}, {first['realised_cost']:.4f} in all" in text for text in page.inside("desc"))
     assert any("all their cells failed: fails" in text for text in page.inside("p"))
     assert len([text for text in cells if "alert(1)</script>" in text]) == 8
@@ -397,7 +397,7 @@ def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp
 
 @pytest.mark.slow
 def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results: Results) -> None:
-    free = summarise(results, results.to_frame()).assign(cost_mean=0.0)
+    free = summarise(results, results.to_frame()).assign(paid_mean=0.0)
     pictures = picture_section(free, list(dict.fromkeys(free["method"])))
     assert pictures.count("accuracy against features</figcaption>") == 2
     assert "bars their 95% intervals" in pictures

@@ -315,7 +315,7 @@ def test_a_sequential_classifier_as_learner(data: Any) -> None:
 
     def saved(classifier: SequentialClassifier, X: Any, y: Any) -> float:
         record = classifier.acquire(X)
-        return -realised_cost(y, record.decision, record.cost)
+        return -realised_cost(y, record.decision, record.paid)
 
     prices = np.where(np.arange(30) < 15, 0.01, 0.3)
     learner = SequentialClassifier(feature_costs=prices)

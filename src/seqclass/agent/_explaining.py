@@ -81,7 +81,7 @@ class _Teller:
             not_asked=self._question_not_asked(leaf, n_asked),
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
-            cost=float(sum(step.paid + step.visit_price for step in steps)),
+            paid=float(sum(step.paid + step.visit_price for step in steps)),
             likeness=self._likeness(row, leaf, n_asked, known[leaf, n_asked]),
             unit=agent.unit,
             known=self._known_values(row),

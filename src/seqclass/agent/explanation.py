@@ -288,7 +288,7 @@ class Explanation(Readable):
     not_asked: Question | None
     decision: Any
     decision_costs: Mapping[Any, float]
-    cost: float
+    paid: float
     likeness: Likeness | None = None
     unit: str = ""
     known: Mapping[str, Any] = field(default_factory=dict)
@@ -393,7 +393,7 @@ class Explanation(Readable):
         )
 
     def _summary(self) -> str:
-        belief, paid = belief_text(self.classes, self.posterior), money(self.cost, self.unit)
+        belief, paid = belief_text(self.classes, self.posterior), money(self.paid, self.unit)
         acquired = f"{self.n_features} feature{'' if self.n_features == 1 else 's'} acquired"
         return f"{belief}; {acquired}, {paid} paid; decision {self.decision}"
 
@@ -574,7 +574,7 @@ def _decision_line(explanation: Explanation) -> str:
     why = f"{cheapest_text(explanation.classes[likely], least, other, unit)} " if beaten else ""
     return (
         f"Decision: {explanation.decision}, expected to cost {money(least, unit, 4)}{rest}. {why}"
-        f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.cost, unit)} paid."
+        f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.paid, unit)} paid."
     )
 
 
@@ -597,7 +597,7 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
         not_asked=question,
         decision=content["decision"],
         decision_costs={labels.get(key, key) if isinstance(key, str) else key: cost for key, cost in costs},
-        cost=content["cost"],
+        paid=content["paid"],
         likeness=_likeness_from_dict(content.get("likeness"), labels),
         unit=content.get("unit", ""),
         known=dict(content.get("known", {})),

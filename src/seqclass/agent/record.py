@@ -65,7 +65,7 @@ class AcquisitionRecord(Readable):
         P(class | what was acquired) at the stop.
     n_features : ndarray of int of shape (n,)
         Number of features acquired; one that was asked for but missing does not count, and a bundle counts once.
-    cost : ndarray of shape (n,)
+    paid : ndarray of shape (n,)
         Prices paid, including visits, in units of misclassification cost.
     order : ndarray of int of shape (n, longest)
         Columns of ``X`` in the order in which they were asked for (for a bundle, its first column); -1 after the stop.
@@ -97,7 +97,7 @@ class AcquisitionRecord(Readable):
     >>> from seqclass import SequentialClassifier
     >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
     >>> record = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).acquire([[0.1, 5.0]])
-    >>> record.decision.tolist(), record.order.tolist(), record.cost.tolist()
+    >>> record.decision.tolist(), record.order.tolist(), record.paid.tolist()
     (['a'], [[0]], [0.01])
     >>> record
     <AcquisitionRecord: 1 case, 1 feature at 0.01 on average; decisions a 1>
@@ -106,7 +106,7 @@ class AcquisitionRecord(Readable):
     decision: npt.NDArray[Any]
     posterior: FloatArray = field(metadata=layout(CLASSES))
     n_features: IntArray
-    cost: FloatArray
+    paid: FloatArray
     order: IntArray = field(metadata=layout(STEPS))
     outcome: IntArray = field(metadata=layout(STEPS, in_table=False))
     beliefs: FloatArray | None = field(default=None, metadata=layout(BELIEFS, CLASSES, in_table=False))
@@ -135,7 +135,7 @@ class AcquisitionRecord(Readable):
         order = np.argsort(-counts, kind="stable")
         parts = [f"{shorten(labels[i])} {counts[i]:,}" for i in order[:most]]
         parts += [f"{len(order) - most} others"] if len(order) > most else []
-        asked, paid = (float(values.mean()) if n else 0.0 for values in (self.n_features, self.cost))
+        asked, paid = (float(values.mean()) if n else 0.0 for values in (self.n_features, self.paid))
         each = f"{asked:.3g} feature{'' if asked == 1 else 's'} at {money(paid, self.unit)} on average"
         return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join(parts) or 'none'}"
 
@@ -152,7 +152,7 @@ class AcquisitionRecord(Readable):
         Returns
         -------
         pandas.DataFrame
-            Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, in the order of asking), and
+            Columns ``decision``, ``n_features``, ``paid``, ``asked`` (a tuple, in the order of asking), and
             ``P(label)`` for each class. If visits cost something there are also ``n_visits`` and ``time``, and
             ``asked`` is a tuple of visits. If sets of classes are certified there is ``differential``, a tuple with the
             most probable class first. Its index is that of the data frame that was given.
@@ -169,7 +169,7 @@ class AcquisitionRecord(Readable):
         >>> X = pd.DataFrame({"dose": [0.0, 1.0] * 20, "age": 5.0}, index=[f"case {i}" for i in range(40)])
         >>> clf = SequentialClassifier().fit(X, ["a", "b"] * 20)
         >>> print(clf.acquire(X[:2]).to_frame().round(3))
-               decision  n_features  cost    asked   P(a)   P(b)
+               decision  n_features  paid    asked   P(a)   P(b)
         case 0        a           1  0.01  (dose,)  0.955  0.045
         case 1        b           1  0.01  (dose,)  0.045  0.955
         """
@@ -232,7 +232,7 @@ class AcquisitionRecord(Readable):
             decision=decisions[acquired.leaf_decision][leaf],
             posterior=acquired.leaf_belief[leaf],
             n_features=(acquired.leaf_outcome >= 0).sum(axis=1)[leaf],
-            cost=acquired.leaf_price[leaf],
+            paid=acquired.leaf_price[leaf],
             order=order[leaf],
             outcome=acquired.leaf_outcome[leaf],
             beliefs=None if beliefs is None else beliefs[leaf],

@@ -73,7 +73,7 @@ class Session:
     >>> int(case.decision), case.next_feature
     (1, None)
     >>> case = clf.session(known={"x0": 0.1})
-    >>> int(case.decision), case.next_feature, case.cost
+    >>> int(case.decision), case.next_feature, case.paid
     (0, None, 0.0)
     """
 
@@ -100,7 +100,7 @@ class Session:
     def __exit__(self, *_: object) -> None:
         posterior = [float(f"{p:.6g}") for p in self.posterior]
         entry = {"model": fingerprint(self._agent), "questions": self.n_features, "visits": self.n_visits}
-        log_event("case", **entry, cost=self.cost, decision=str(self.decision), posterior=posterior)
+        log_event("case", **entry, paid=self.paid, decision=str(self.decision), posterior=posterior)
 
     async def __aenter__(self) -> Session:
         return self
@@ -168,11 +168,11 @@ class Session:
         >>> case = SequentialClassifier(feature_costs=costs, order="adaptive").fit(X, y).session()
         >>> case.order(["petal width (cm)", "petal length (cm)"])
         >>> case.observe("petal length (cm)", 4.9)
-        >>> [question.name for question in case.next_panel], case.n_visits, round(case.cost, 2)
+        >>> [question.name for question in case.next_panel], case.n_visits, round(case.paid, 2)
         (['petal width (cm)'], 1, 0.11)
         >>> case.leave()
         >>> case.observe("petal width (cm)", 1.8)
-        >>> case.n_visits, round(case.cost, 2)
+        >>> case.n_visits, round(case.paid, 2)
         (2, 0.22)
         """
         if isinstance(names, (str, Integral)):
@@ -332,7 +332,7 @@ class Session:
         return float(deciding_cost(self.belief)[0])
 
     @property
-    def cost(self) -> float:
+    def paid(self) -> float:
         """Prices paid so far, including visits."""
         return float(sum(answer.price for answer in self._answers)) + self._cases[-1].due
 
@@ -634,7 +634,7 @@ class Session:
 
     def __repr__(self) -> str:
         beliefs = belief_text(self._agent.classes.tolist(), self.posterior.tolist(), most=3)
-        return visible(f"<Session: {self.n_features} acquired, {money(self.cost, self._agent.unit)} paid; {beliefs}>")
+        return visible(f"<Session: {self.n_features} acquired, {money(self.paid, self._agent.unit)} paid; {beliefs}>")
 
     def __str__(self) -> str:
         panel, unit = self.next_panel, self._agent.unit

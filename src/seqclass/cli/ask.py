@@ -504,7 +504,7 @@ def _conclude(asking: _LiveCase, finished: bool) -> None:
     if why := asking.why:
         click.echo(wrap(why))
     click.echo(
-        f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
+        f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.paid, unit)}; expected cost of "
         f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
     )
     _show_saved(asking)

@@ -169,7 +169,7 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     for row in summary.to_dict("records"):
         scored = [_interval(row, name) for name in ("realised_cost", "accuracy")]
         scored += [f"{row[name]:.4f}" for name in refers]
-        plain = [f"{row['n_features_mean']:.2f}", f"{row['cost_mean']:.4f}"]
+        plain = [f"{row['n_features_mean']:.2f}", f"{row['paid_mean']:.4f}"]
         shown = [*scored, *plain] if row["n_cells"] > row["n_failed"] else ["-"] * (4 + len(refers))
         limit = [f"{row['budget']:g}"] if "budget" in summary else []
         rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])

@@ -45,7 +45,7 @@ OTHERS = {
     "naive Bayes": GaussianNB(),
 }
 #: Figures of a cell that are shown, in the order of `Result`.
-_FIGURES = ["accuracy", "n_features_mean", "cost_mean", "realised_cost", "seconds_fit", "seconds_classify"]
+_FIGURES = ["accuracy", "n_features_mean", "paid_mean", "realised_cost", "seconds_fit", "seconds_classify"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Result:
     method: str
     accuracy: float
     mean_features: float
-    mean_cost: float
+    mean_paid: float
     realised_cost: float
     fit_seconds: float
     predict_seconds: float
@@ -284,7 +284,7 @@ def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:
         steps=steps,
         decision=str(session.decision),
         truth=str(comparison.y_held_out[row]),
-        cost=session.cost,
+        cost=session.paid,
     )
 
 

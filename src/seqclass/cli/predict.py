@@ -46,12 +46,12 @@ _MOST = 8
 
 @dataclass
 class _Summary:
-    """What was done with all rows; features and cost are sums until the means are asked for."""
+    """What was done with all rows; features and prices are sums until the means are asked for."""
 
     unknown: int
     n_rows: int = 0
     features: int = 0
-    paid: float = 0.0
+    prices: float = 0.0
     decisions: Counter[str] = field(default_factory=Counter)
     #: Rows with an answer outside of what training showed, and how often each column has such.
     n_outside: int = 0
@@ -67,7 +67,7 @@ class _Summary:
         self.outside += Counter(dict(zip(names, outside.sum(axis=0).tolist())))
         self.n_rows += len(record)
         self.features += int(record.n_features.sum())
-        self.paid += float(record.cost.sum())
+        self.prices += float(record.paid.sum())
         labels, counts = np.unique(record.decision.astype(str), return_counts=True)
         self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
 
@@ -76,8 +76,8 @@ class _Summary:
         return self.features / self.n_rows
 
     @property
-    def cost(self) -> float:
-        return self.paid / self.n_rows
+    def paid(self) -> float:
+        return self.prices / self.n_rows
 
 
 def _command(
@@ -200,7 +200,7 @@ def _parts(
         done = predict_parquet(clf, new, output, keep=keep)
     seconds = time.perf_counter() - started
     if as_json:
-        content: dict[str, Any] = {"n_rows": done.n_rows, "mean_features": done.n_features, "mean_cost": done.cost}
+        content: dict[str, Any] = {"n_rows": done.n_rows, "mean_features": done.n_features, "mean_paid": done.paid}
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         content |= {"n_outside": done.n_outside, "stale": list(done.stale)}
         echo_json(content | {"seconds": seconds, "output": str(output)})
@@ -225,7 +225,7 @@ def _outside(n_rows: int) -> str:
 
 def _decisions_text(what: str, seconds: float, told: Any, clf: BaseSequentialClassifier) -> str:
     """What was decided, and what it took on average."""
-    price = money(told.cost, agent_of(clf).unit, 4)
+    price = money(told.paid, agent_of(clf).unit, 4)
     sign = ":" if any(str(label)[-1:].isdigit() for label in told.decisions) else ""  # 1: 11, not 1 11
     decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(told.decisions).most_common(_MOST))
     more = len(told.decisions) - _MOST
@@ -253,7 +253,7 @@ def _report(
         content: dict[str, Any] = {
             "n_rows": summary.n_rows,
             "mean_features": summary.n_features,
-            "mean_cost": summary.cost,
+            "mean_paid": summary.paid,
             "decisions": {} if summary.errors else dict(sorted(summary.decisions.items())),
             "n_unknown": summary.unknown,
             "n_outside": summary.n_outside,

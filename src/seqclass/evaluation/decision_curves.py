@@ -327,7 +327,7 @@ def acquired_curve(
         positive=clf.classes_[column],
         classes=clf.classes_,
         thresholds=thresholds,
-        price=record.cost if price is None else price,
+        price=record.paid if price is None else price,
         benefit=miss_cost(costs, column),
         prevalence=prevalence,
         sample_weight=sample_weight,

@@ -438,7 +438,7 @@ def score_rows(
     if prices is not None and prices.after:
         coded = code_answers(prices.take(agent.support).after, naming_of(agent), agent.model.n_outcomes_)
         prices = replace(prices, after=take_prices_after(coded, dict(enumerate(agent.support.tolist()))))
-    paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
+    paid = record.paid if prices is None else step_prices(record, prices, charged).sum(axis=1)
     decisions = LabelledDecisions(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     counts = np.zeros(costs.shape, dtype=int)

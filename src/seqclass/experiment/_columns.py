@@ -27,7 +27,7 @@ FIGURES = (
     *("realised_cost", "accuracy", "referred", "macro_f1", "sensitivity", "specificity"),
     *("auroc", "log_loss", "calibration_error"),
     *(f"n_features_{part}" for part in _SPREAD),
-    *(f"cost_{part}" for part in _SPREAD),
+    *(f"paid_{part}" for part in _SPREAD),
     *("expected_cost", "expected_n_features", "lower", "upper", "gap"),
     *(f"seconds_{step}" for step in _SECONDS),
     "peak_mb",

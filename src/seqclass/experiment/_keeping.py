@@ -56,7 +56,7 @@ class Decided:
     decision: npt.NDArray[Any]
     proba: FloatArray | None
     n_features: IntArray
-    cost: FloatArray
+    paid: FloatArray
 
 
 def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
@@ -253,7 +253,7 @@ def unpack_json(content: bytes) -> Any:
 #: Names of the parts of a run's file.
 INSTANCES, EXPLANATIONS = "instances", "explanations"
 #: Before the names of what is kept of a record; what is kept of every method, or numbers a record alone, is apart.
-RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "cost", "history", "index"})
+RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "paid", "history", "index"})
 #: Of instances, what their decisions cost.
 COSTS = "decision_costs"
 
@@ -314,7 +314,7 @@ def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
         "truth": _small(data.y[rows]),
         "decision": decision,
         "n_features": _small(decided.n_features[chosen]),
-        "cost": decided.cost[chosen],
+        "paid": decided.paid[chosen],
     }
     about: dict[str, Any] = {"classes": list(data.class_names), "decisions": labels}
     if data.decision_costs is not None and data.decision_costs.size <= 10_000:  # larger ones are not kept

@@ -25,7 +25,7 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
         "realised_cost": realised_cost(
             y,
             decided.decision,
-            decided.cost,
+            decided.paid,
             decision_costs=data.decision_costs,
             classes=classes if known else None,
             decisions=np.arange(data.n_classes + len(data.decisions)) if known else None,
@@ -42,7 +42,7 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
         figures["auroc"] = _auroc(y, decided.proba)
         figures["log_loss"] = float(log_loss(y, decided.proba, labels=classes))
         figures["calibration_error"] = calibration_error(y, decided.proba)
-    return figures | _spread("n_features", decided.n_features) | _spread("cost", decided.cost)
+    return figures | _spread("n_features", decided.n_features) | _spread("paid", decided.paid)
 
 
 def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> float:

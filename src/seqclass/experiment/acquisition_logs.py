@@ -41,7 +41,7 @@ def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] 
         One row for each question and one for the stop, by instance and step. ``row``: row of ``X``. ``step``: questions
         asked before. ``action``: name of the feature or bundle, None for the stop. ``outcome``: number of its outcome,
         missing if the value was missing and at the stop. ``price``: what was paid for the action, in units of
-        misclassification cost. ``cost``: what was paid so far, that included. ``decision``: the decision of least
+        misclassification cost. ``paid``: what was paid so far, that included. ``decision``: the decision of least
         expected cost before the action; at the stop the one taken. ``P(label)`` for each class: the belief before the
         action; at the stop the last one.
 
@@ -75,7 +75,7 @@ def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] 
             "action": pd.Series(_spread(_names(clf, record.order[asked]), ~stop, None), dtype=object),
             "outcome": pd.array(outcome, dtype="Int64"),
             "price": price,
-            "cost": pd.Series(price).groupby(rows).cumsum(),
+            "paid": pd.Series(price).groupby(rows).cumsum(),
             "decision": decision,
         }
     )
@@ -278,7 +278,7 @@ def _ended_by_budget(
     if most is not None:
         return np.asarray(asked == most)
     if problem.any_order and problem.max_cost is not None:  # nothing that is left can be paid for
-        left = budget_of(problem.max_cost) - record.cost[:, None] < problem.prices
+        left = budget_of(problem.max_cost) - record.paid[:, None] < problem.prices
         place = np.full(clf.n_features_in_, -1)
         place[clf.support_[problem.features]] = np.arange(problem.n_questions)
         row, step = np.nonzero(record.order >= 0)

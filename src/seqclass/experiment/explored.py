@@ -71,7 +71,7 @@ class Explored(Readable):
                 raise ValueError(f"{name} must have {n} entries, one an instance, got {len(value)}.")
 
     def _table(self) -> Any:
-        figures = ("decision", "cost", "n_features")
+        figures = ("decision", "paid", "n_features")
         columns: dict[str, Any] = {name: [getattr(one, name) for one in self.explanations] for name in figures}
         rows = range(1, len(self.explanations) + 1) if self.rows is None else self.rows
         return {"row": rows} | ({} if self.truth is None else {"truth": self.truth}) | columns

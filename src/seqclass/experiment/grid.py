@@ -227,7 +227,7 @@ def _note_sequential(inside: Reached, seed: int, figures: dict[str, Any]) -> Non
 
 def _acquire(inside: Reached) -> tuple[Decided, AcquisitionRecord]:
     record = inside.acquire(inside.X)
-    return Decided(record.decision, record.posterior, record.n_features, record.cost), record
+    return Decided(record.decision, record.posterior, record.n_features, record.paid), record
 
 
 def _decide_with_all(cell: Cell, fitted: Any, X: Any, data: Dataset) -> Decided:

@@ -86,7 +86,7 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
             "truth": np.array(about["classes"], dtype=object)[arrays["truth"]],
             "decision": np.array(about["decisions"], dtype=object)[arrays["decision"]],
             "n_features": arrays["n_features"].astype(np.int64),
-            "cost": arrays["cost"],
+            "paid": arrays["paid"],
         }
         if "proba" in arrays:
             columns |= {f"proba_{label}": arrays["proba"][:, i] for i, label in enumerate(about["classes"])}
@@ -140,7 +140,7 @@ def _record(arrays: Arrays, about: Any, columns: Mapping[int, int], n_classes: i
     number[list(columns)] = list(columns.values())
     # after the stop the last belief is repeated
     at = (np.cumsum(n_asked + 1) - n_asked - 1)[:, None] + np.minimum(step, n_asked[:, None])
-    kept: dict[str, Any] = {name: _widen(arrays[name]) for name in ("n_features", "cost")}
+    kept: dict[str, Any] = {name: _widen(arrays[name]) for name in ("n_features", "paid")}
     kept |= {"decision": np.array(about["decisions"])[arrays["decision"]], "posterior": arrays["proba"]}
     kept["beliefs"] = spread(arrays["beliefs"], known, n_classes)[at][history]
     for held in row_fields(AcquisitionRecord):
@@ -225,7 +225,7 @@ def read_judged(path: Path, cells: Any) -> Judged:
     labelled = LabelledDecisions(
         _concatenate(parts, "truth"),
         _concatenate(parts, "decision"),
-        _concatenate(parts, "cost"),
+        _concatenate(parts, "paid"),
         _decision_costs(parts[0][1], priced, len(classes), len(decisions)),
         _concatenate(parts, "n_features"),
     )
@@ -243,7 +243,7 @@ def _decision_costs(about: dict[str, Any], priced: bool, n_classes: int, n_decis
 
 
 #: Scores that are means over cases, so that cases can be paired.
-BY_CASE = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+BY_CASE = ("realised_cost", "accuracy", "n_features_mean", "paid_mean")
 
 
 def case_scores(path: Path, cells: Any, metrics: Sequence[str]) -> dict[str, FloatArray] | None:

@@ -45,7 +45,7 @@ def _listed(names: str | Sequence[str]) -> Sequence[str]:
 
 
 #: What a summary shows unless it is asked for more.
-METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+METRICS = ("realised_cost", "accuracy", "n_features_mean", "paid_mean")
 
 
 class Results(Readable):
@@ -186,7 +186,7 @@ class Results(Readable):
         pandas.DataFrame
             ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold`` name the cell, ``row`` the row of the
             data set, the first one 0. ``truth`` and ``decision`` are labels of classes or further decisions;
-            ``n_features`` and ``cost`` are what was acquired and paid; ``proba_LABEL`` the probability of each class in
+            ``n_features`` and ``paid`` are what was acquired and paid; ``proba_LABEL`` the probability of each class in
             single precision, NaN where a method has none or the class is of another data set.
 
         Raises

@@ -46,7 +46,7 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     }
     defines, fields, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | defines).items())
-    struct = f"\ntypedef struct {{\n{fields}    double cost;\n}} seq_case;\n"
+    struct = f"\ntypedef struct {{\n{fields}    double spent;\n}} seq_case;\n"
     parts = {"network.c": kind == "program" and data["program"]["network"], "rules.c": defines.get("HAS_RULES")}
     names = ["common.c", *(name for name, wanted in parts.items() if wanted), f"{kind}.c"]
     code = [resource(name, __package__) for name in names]

@@ -1,5 +1,5 @@
 
-#define seq_cost_of(c) ((c).cost)                           /* paid so far */
+#define seq_paid(c) ((c).spent)                            /* paid so far */
 void seq_begin(seq_case *c);
 int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
 double seq_price(const seq_case *c, int question);          /* as it stands now, that of its visit left out */

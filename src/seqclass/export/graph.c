@@ -2,7 +2,7 @@
 void seq_begin(seq_case *c)
 {
     c->node = 0;
-    c->cost = 0;
+    c->spent = 0;
     (void)seq_feature_start; /* which is for the caller */
 }
 
@@ -31,7 +31,7 @@ int seq_answer(seq_case *c, int question, int outcome)
     if (next < 0)
         return SEQ_IMPOSSIBLE;
     if (outcome >= 0 || SEQ_CHARGE_MISSING)
-        c->cost += seq_node_price[c->node];
+        c->spent += seq_node_price[c->node];
     c->node = next;
     return 0;
 }

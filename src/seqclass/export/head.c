@@ -6,7 +6,7 @@
    seq_begin(&c);
    while ((question = seq_question(&c)) != SEQ_DECIDE)
        seq_answer(&c, question, seq_outcome(seq_feature_start[question], measure(question)));
-   decide(seq_decision(&c), seq_cost_of(c), seq_belief(&c));
+   decide(seq_decision(&c), seq_paid(c), seq_belief(&c));
 
    {order}{promise} */
 #include <limits.h>

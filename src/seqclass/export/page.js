@@ -266,7 +266,7 @@
       lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }), ...a.odd.map((odd) => `   ${odd}`));
     });
     if (!answers.length) lines.push(say("no_answers"));
-    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...[cheapest(at)].filter(Boolean), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.cost) }));
+    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...[cheapest(at)].filter(Boolean), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.paid) }));
     return lines.join("\n");
   };
 
@@ -348,7 +348,7 @@
       if (focusNext) part("decided").focus();
     }
     part("standing").textContent = ended || starts ? "" : say("standing", { decision: data.decision_texts[at.decision] });
-    part("costs").textContent = starts ? "" : [say("so_far", { paid: money(at.cost), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
+    part("costs").textContent = starts ? "" : [say("so_far", { paid: money(at.paid), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
     drawBelief(at.belief);
     drawBest(starts ? [] : at.best, ended ? null : at.asked);
     drawAnswers(at);

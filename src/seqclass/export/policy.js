@@ -739,7 +739,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const run = data.kind === "program" ? byProgram : byGraph, found = run(answers);
     const promised = data.sets !== null && found.asked === null && !found.cut && asPlanned(answers, run);
     found.set = promised ? possible(found.belief) : null;
-    found.cost = sum(found.steps.map((step) => step.paid));
+    found.paid = sum(found.steps.map((step) => step.paid));
     return found;
   };
 

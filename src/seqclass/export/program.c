@@ -1394,7 +1394,7 @@ static void seq_see(const seq_case *c, seq_view *s)
     memcpy(s->belief, c->belief, sizeof c->belief);
     memcpy(s->seen, c->seen, sizeof c->seen);
     memcpy(s->paid, c->paid, sizeof c->paid);
-    s->spent = c->cost;
+    s->spent = c->spent;
     s->visits = c->visits;
     s->stop = seq_stopping(c->belief);
     for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
@@ -1443,7 +1443,7 @@ static int seq_wanted(const seq_case *c, char *panel)
 static void seq_visit(seq_case *c, const char *panel)
 {
     memcpy(c->ordered, panel, sizeof c->ordered);
-    c->cost += seq_visit_of(panel);
+    c->spent += seq_visit_of(panel);
     c->visits++;
 }
 
@@ -1455,7 +1455,7 @@ static void seq_go(seq_case *c, int question)
     if (panel[question] && !c->ordered[question])
         seq_visit(c, panel);
     else if (!panel[question] && seq_first_in(c->ordered) >= 0) {
-        c->cost += seq_alone[question];
+        c->spent += seq_alone[question];
         c->visits++;
     } else if (!panel[question]) {
         memset(panel, 0, sizeof panel);
@@ -1471,7 +1471,7 @@ static void seq_settle(seq_case *c)
     for (group = 0; group < SEQ_GROUPS; group++)
         if (c->owed[group] < HUGE_VAL
             && (c->paid[group] || !(seq_least_added(c->ordered, group) < c->owed[group] * (1 - SEQ_TIE)))) {
-            c->cost += c->paid[group] ? 0 : c->owed[group];
+            c->spent += c->paid[group] ? 0 : c->owed[group];
             c->owed[group] = HUGE_VAL;
             c->paid[group] = 1;
         }
@@ -1520,7 +1520,7 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
     pays = !known && (any || SEQ_CHARGE_MISSING);
     if (pays) {
         int full = seq_in_full(c->paid, c->ordered, question), group = seq_group[question];
-        c->cost += seq_own_of(c->paid, c->ordered, question);
+        c->spent += seq_own_of(c->paid, c->ordered, question);
         if (full)
             c->paid[group] = 1;
         else if (group >= 0)

@@ -126,7 +126,7 @@ def at_budgets(
 def act_on_fold(fit: Fit, X: Any, fold: IntArray, number: int) -> FoldDecisions:
     """Let a fit without a fold act on its rows."""
     record = _acquire_rows(fit.agent, take_rows(X, np.flatnonzero(fold == number)))
-    return FoldDecisions(record.cost, record.decision, record.n_features)
+    return FoldDecisions(record.paid, record.decision, record.n_features)
 
 
 def first_losses(fit: Fit, acted: FoldDecisions, y: Any, fold: IntArray, *, on_decisions: bool) -> FloatArray:

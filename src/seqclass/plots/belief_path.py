@@ -44,7 +44,7 @@ class BeliefPathDisplay(Display):
         Class labels.
     decision : object
         Label of the decision taken after the last answer.
-    cost : float
+    paid : float
         Prices paid.
     n_features : int, optional
         Number of features acquired; by default all that were asked for.
@@ -82,7 +82,7 @@ class BeliefPathDisplay(Display):
         values: Sequence[str],
         classes: npt.ArrayLike,
         decision: Any,
-        cost: float,
+        paid: float,
         n_features: int | None = None,
     ) -> None:
         self.beliefs: FloatArray = np.asarray(beliefs, dtype=np.float64)
@@ -90,7 +90,7 @@ class BeliefPathDisplay(Display):
         self.values = list(values)
         self.classes = np.asarray(classes)
         self.decision = decision
-        self.cost = float(cost)
+        self.paid = float(paid)
         self.n_features = len(self.names) if n_features is None else int(n_features)
         wanted = (len(self.names) + 1, len(self.classes))
         if self.beliefs.shape != wanted:
@@ -137,7 +137,7 @@ class BeliefPathDisplay(Display):
             values=[_value(row, column, int(record.outcome[0, k])) for k, column in enumerate(asked)],
             classes=estimator.classes_,
             decision=record.decision[0],
-            cost=float(record.cost[0]),
+            paid=float(record.paid[0]),
             n_features=int(record.n_features[0]),
         )
         return display.plot(ax, **settings)
@@ -193,7 +193,7 @@ class BeliefPathDisplay(Display):
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 
     def _title(self) -> str:
-        return decided_text(self.decision, self.n_features, self.cost)
+        return decided_text(self.decision, self.n_features, self.paid)
 
 
 def _as_row(estimator: BaseSequentialClassifier, x_row: Any) -> Any:

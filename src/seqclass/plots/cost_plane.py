@@ -25,7 +25,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
     Parameters
     ----------
     points : pandas.DataFrame
-        A row a point: ``data``, ``method``, ``cost_mean`` (price paid) and ``realised_cost`` (price and decision), both
+        A row a point: ``data``, ``method``, ``paid_mean`` (price paid) and ``realised_cost`` (price and decision), both
         a case. Points of a method are joined in the order of the rows, and labelled by ``price`` or ``budget`` where
         there are several.
     unit : str
@@ -49,7 +49,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
     Examples
     --------
     >>> import pandas as pd
-    >>> columns = ["data", "method", "cost_mean", "realised_cost"]
+    >>> columns = ["data", "method", "paid_mean", "realised_cost"]
     >>> points = pd.DataFrame([["iris", "a", 0.02, 0.08], ["iris", "b", 0.03, 0.05]], columns=columns)
     >>> display = CostPlaneDisplay(points).plot()
     >>> [line.get_label() for line in display.ax_[0].lines[:2]]
@@ -62,7 +62,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
     _wide, _least, _page = 2.6, 1.5, 9.0  # inches: width of a picture with large text, the least, height of a page
 
     def __init__(self, points: Any, *, unit: str = "", width: float | None = None) -> None:
-        self.points = points[points[["cost_mean", "realised_cost"]].notna().all(axis=1)]
+        self.points = points[points[["paid_mean", "realised_cost"]].notna().all(axis=1)]
         if not len(self.points):
             raise ValueError("points must hold at least one method with a realised cost and a price paid.")
         self.unit = unit
@@ -107,11 +107,11 @@ class CostPlaneDisplay(MultiAxesDisplay):
         """
         import pandas as pd
 
-        summary = results.summary(metrics=["cost_mean", "realised_cost"])
+        summary = results.summary(metrics=["paid_mean", "realised_cost"])
         axes = [name for name in ("method", "price", "budget") if name in summary]
         scored = summary[summary["realised_cost"].notna()]
         if (n := summary["data"].nunique()) > 1 and overall:
-            means = over_data(scored, n, axes, ["cost_mean", "realised_cost"])
+            means = over_data(scored, n, axes, ["paid_mean", "realised_cost"])
             scored = pd.concat([scored, means.assign(data=ALL)])
         places = {name: {v: i for i, v in enumerate([*summary[name].unique(), ALL])} for name in ("data", "method")}
         key = lambda column: column.map(places[column.name]) if column.name in places else column  # noqa: E731
@@ -143,7 +143,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
         for ax, name in zip(axes, self.names):
             open_frame(ax)
             own = self.points[self.points["data"] == name]
-            x, whole = own["cost_mean"].to_numpy(float), own["realised_cost"].to_numpy(float)
+            x, whole = own["paid_mean"].to_numpy(float), own["realised_cost"].to_numpy(float)
             for method, i in methods.items():
                 at = (own["method"] == method).to_numpy()
                 style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": mark}

@@ -174,7 +174,7 @@ class ExplanationDisplay(MultiAxesDisplay):
 
     def _title(self) -> str:
         explanation = self.explanation
-        return decided_text(explanation.decision, explanation.n_features, explanation.cost)
+        return decided_text(explanation.decision, explanation.n_features, explanation.paid)
 
 
 def _answer(step: ExplanationStep) -> str:

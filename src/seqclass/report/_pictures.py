@@ -399,7 +399,7 @@ def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
         return sorted(listed, key=lambda row: methods.index(row["method"]))
 
     # methods under a budget stop for it, and not for the price
-    draw = _against_features if limits or not (scored["cost_mean"] > 0).any() else _against_paid
+    draw = _against_features if limits or not (scored["paid_mean"] > 0).any() else _against_paid
     if len(names) > 1 and draw is _against_paid:
         figures.append(draw("all", ALL, in_order(_over_all(scored, len(names), order))))
     for i, name in enumerate(names[: LAYOUT.max_sets]):
@@ -443,8 +443,8 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]]) -> Markup
 
 def _over_all(scored: Any, n: int, order: list[str]) -> Any:
     """Means over all data sets, without intervals."""
-    means = over_data(scored, n, ["method", *order], ["cost_mean", "realised_cost", "n_cells", "n_failed"])
-    ends = [f"{name}_{end}" for name in ("cost_mean", "realised_cost") for end in ("lower", "upper")]
+    means = over_data(scored, n, ["method", *order], ["paid_mean", "realised_cost", "n_cells", "n_failed"])
+    ends = [f"{name}_{end}" for name in ("paid_mean", "realised_cost") for end in ("lower", "upper")]
     return means.assign(**dict.fromkeys(ends, math.nan))
 
 
@@ -454,7 +454,7 @@ def _against_paid(key: str, name: str, rows: list[dict[str, Any]]) -> Markup:
 
     notes, listed = [], []
     for row in rows:
-        paid, whole = _point(row, "cost_mean"), _point(row, "realised_cost")
+        paid, whole = _point(row, "paid_mean"), _point(row, "realised_cost")
         at, decided = f"{row['method']} at {_setting_text(row)}", whole[0] - paid[0]
         notes.append(f"{at}: {paid[0]:.4f} paid, decisions cost {decided:.4f}, {whole[0]:.4f} in all")
         listed.append([with_interval(*paid), number(decided, 4), with_interval(*whole)])

@@ -37,7 +37,7 @@ from seqclass.report._pictures import acquisition_section, decision_section, pic
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section, sequential_methods
 
 #: What the summary has with intervals, and what without.
-METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+METRICS = ("realised_cost", "accuracy", "n_features_mean", "paid_mean")
 MEANS = ("expected_cost", "gap", "seconds_fit", "seconds_classify")
 #: What methods are compared by.
 COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
@@ -68,7 +68,7 @@ def summary_section(summary: Any, price_name: str = "price") -> Markup:
                 *place,
                 *(with_interval(*(row[f"{m}{end}"] for end in ("", "_lower", "_upper"))) for m in METRICS[:2]),
                 number(row["n_features_mean"], 2),
-                *(number(row[name], 4) for name in ("cost_mean", "expected_cost")),
+                *(number(row[name], 4) for name in ("paid_mean", "expected_cost")),
                 number(row["gap"], 2, percent=True),
             ]
         )

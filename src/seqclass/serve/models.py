@@ -169,7 +169,7 @@ class ServedModel:
         data["questions"] = [self._question_data(session, question) for question in panel]
         data["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
         data["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
-        data |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}
+        data |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.paid}
         return data | {"prediction_set": None if sets is None else list(map(str, sets))}
 
     def _question_data(self, session: Session, question: Question | Feature) -> dict[str, Any]:
