@@ -174,7 +174,7 @@ def test_what_is_known_is_as_likely_as_the_network_says() -> None:
     for order in ("conditional", "adaptive"):
         clf = SequentialClassifier.from_network(network, "n0", known=["n2"], max_features=0, order=order)
         chance = DiscreteNetwork(network, "n2").fit().posterior(np.full((1, 4), -1))[0]
-        starts = clf.problem_.starts
+        starts = clf.problem_.structure.starts
         assert starts is not None
         assert sorted(starts.weight) == pytest.approx(sorted(chance))
     with pytest.raises(ValueError, match="known: what a column makes needless is learnt from rows"):

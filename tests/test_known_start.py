@@ -192,7 +192,7 @@ def test_solvers_of_any_order_begin_with_the_starts(solver):
 def test_starts_are_those_of_the_rows_or_of_the_model():
     X, y = drawn(7, missing=0.2)
     clf = fitted(X, y)
-    starts = clf.problem_.starts
+    starts = clf.problem_.structure.starts
     rows, counts = np.unique(np.nan_to_num(X[:, KNOWN], nan=-1), axis=0, return_counts=True)
     assert starts.outcomes.tolist() == rows.tolist()
     np.testing.assert_allclose(starts.weight, counts / len(X))
@@ -200,7 +200,7 @@ def test_starts_are_those_of_the_rows_or_of_the_model():
     states = [["no", "yes"], ["low", "high"], ["neg", "pos"]]
     flu = NetworkTables(["flu", "fever", "swab"], states, [[], [0], [0]], tables)
     plan = SequentialClassifier.from_network(flu, "flu", known=["fever"], feature_costs={"swab": 0.05})
-    starts = plan.problem_.starts
+    starts = plan.problem_.structure.starts
     order = [1, 0]  # outcomes are numbered as their categories are sorted
     np.testing.assert_allclose(starts.weight, (tables[1] @ tables[0])[order], atol=1e-12)
     belief = (tables[1] * tables[0]) / (tables[1] @ tables[0])[:, None]
@@ -214,7 +214,7 @@ def test_another_prior_weighs_and_believes_the_starts_anew():
     X, y = drawn(8)
     clf = fitted(X, y)
     other, prior = clf.with_prior([0.9, 0.1]), np.array([0.9, 0.1])
-    before, after = clf.problem_.starts, other.problem_.starts
+    before, after = clf.problem_.structure.starts, other.problem_.structure.starts
     odds = before.belief * prior / clf.problem_.prior
     np.testing.assert_allclose(after.belief, odds / odds.sum(axis=1, keepdims=True), atol=ALIKE)
     weight = before.weight * odds.sum(axis=1)
@@ -338,7 +338,7 @@ def test_what_was_volunteered_is_not_asked_for(model):
     assert any(1 in X[i, :2] and {3, 4} & set(row) for i, row in enumerate(free.order.tolist()))
     # the optimum over all orders is of those that keep to it
     info, _ = initial_beliefs(clf.problem_)
-    assert ((info.observed == -3).sum(axis=1) == (clf.problem_.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
+    assert ((info.observed == -3).sum(axis=1) == (clf.problem_.structure.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
     assert clf.policy_.info.lower <= optimal_cost(clf.problem_) + ALIKE <= clf.policy_.info.upper + 2 * ALIKE
     for row in range(12):
         case = clf.session(known={f"x{j}": X[row, j] for j in range(3)})

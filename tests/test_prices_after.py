@@ -60,13 +60,13 @@ def optimum(
 ) -> float:
     """Cost of the best policy from an unnormalised belief."""
     best = float((joint @ problem.decision_costs).min())
-    if problem.max_questions is not None and len(answers) >= problem.max_questions:
+    if problem.limits.max_questions is not None and len(answers) >= problem.limits.max_questions:
         return best
     left = [q for q in range(problem.n_questions) if q not in answers]
     for q in left[: 1 if how["fixed"] else None]:
         price = price_now(after, base[q], q, answers)
         if (q == how["never_after"][1] and how["never_after"][0] not in answers) or (
-            problem.max_cost is not None and spent + price > problem.max_cost + 1e-12
+            problem.limits.max_cost is not None and spent + price > problem.limits.max_cost + 1e-12
         ):
             continue
         table = problem.likelihoods[q]

@@ -107,7 +107,7 @@ class BruteForce:
         at_most = all(len(asked & set(a["items"])) <= a.get("at_most", 99) for a in self.rules.areas.values())
         enemies = all(len(asked & set(group)) <= 1 for group in self.rules.enemies)
         cost = self.problem.prices[list(asked)].sum()
-        within = self.problem.max_cost is None or cost <= self.problem.max_cost * (1 + 1e-12)
+        within = self.problem.limits.max_cost is None or cost <= self.problem.limits.max_cost * (1 + 1e-12)
         return at_most and enemies and within and len(asked) <= self.problem.n_stages
 
     def met(self, asked: frozenset[int]) -> bool:
@@ -171,7 +171,7 @@ def check(seed: int) -> bool:
                 reached.setdefault(asked | {q}, info.asking(q).update(np.array([0])))
     best = sum(optimum(brute, state, frozenset()) for state in begun)
     assert optimal_cost(ruled) == pytest.approx(best, abs=1e-9), seed
-    if ruled.starts is None:
+    if ruled.structure.starts is None:
         exact = ExactFreeOrder().solve(ruled)
         assert exact.info.upper == pytest.approx(best, abs=1e-9)
         assert evaluate(ruled, exact).cost == pytest.approx(best, abs=1e-9)
@@ -374,7 +374,7 @@ def test_no_rules_change_nothing() -> None:
 def test_empty_rules_cost_nothing(rules: Any) -> None:
     for settings in ({}, {"order": "information"}, {"feature_costs": Costs(0.01, visit_cost=0.1)}):
         clf = exam(n=4, rules=rules, **({"solver": FirstK(0, certificate_paths=0)} | settings))
-        assert clf.problem_.rules is None
+        assert clf.problem_.limits.rules is None
     clf = exam(n=4, rules=rules, solver=FirstK(0, certificate_paths=0))
     assert clf.acquire(every_answer(4), budget=2).n_features.max() == 2
     with pytest.raises(ValueError, match="enemies must be a list"):
@@ -440,7 +440,7 @@ def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, messag
 def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
     problem = with_rules(TableProblem([0.5, 0.5], table, prices=0.1, any_order=True), Rules(mandatory=[0, 1]))
-    assert within_budget(problem, max_features=2, max_cost=0.2).rules is not None
+    assert within_budget(problem, max_features=2, max_cost=0.2).limits.rules is not None
     with pytest.raises(ValueError, match="2 questions have to be asked, and at most 1"):
         within_budget(problem, max_features=1)
     with pytest.raises(ValueError, match=r"costs 0.2 at full prices, above max_cost=0.1"):
@@ -471,7 +471,7 @@ def test_rules_of_iterators_sets_and_arrays_are_lists(tmp_path: Path) -> None:
     rules.areas["a"]["items"] = {2}
     for _ in range(2):
         clf = exam(rules=rules, solver=FirstK(0, certificate_paths=0))
-        assert clf.problem_.rules.compelled.tolist() == [one in (1, 7) for one in range(8)]
+        assert clf.problem_.limits.rules.compelled.tolist() == [one in (1, 7) for one in range(8)]
     clf.save(tmp_path / "m.seq")
     assert load(tmp_path / "m.seq").rules == rules
 

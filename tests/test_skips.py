@@ -79,7 +79,7 @@ def may_ask(rules: list[SkipRule], answers: dict[int, int], n: int) -> set[int]:
 def optimum(problem: Any, rules: list[SkipRule], joint: np.ndarray, answers: dict[int, int], first: bool) -> float:
     """Cost of the best policy from an unnormalised belief; ``first``: only the first open question may come next."""
     best = float((joint @ problem.decision_costs).min())
-    if problem.max_questions is not None and len(answers) >= problem.max_questions:
+    if problem.limits.max_questions is not None and len(answers) >= problem.limits.max_questions:
         return best
     for q in sorted(may_ask(rules, answers, problem.n_questions))[: 1 if first else None]:
         table = problem.likelihoods[q]
@@ -240,7 +240,7 @@ def test_a_form_is_kept_to_in_every_use(way: str, tmp_path: Path) -> None:
     unanswered = clf.acquire(X.assign(smokes=None, sex=None)).order
     assert not np.isin(unanswered, [columns.index(q) for q in ("packs", "pregnant", "vomits")]).any()
     dearer = what_if(clf.problem_, clf.policy_, prices=clf.problem_.prices * 2, solver=FirstK(1, certificate_paths=0))
-    assert dearer.policy.problem.rules is not None
+    assert dearer.policy.problem.limits.rules is not None
     if way != "few":
         assert policy_data(clf)["kind"] == "program"
         for name in ("m.html", "m.c"):

@@ -29,7 +29,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import context_of
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, outcome_likelihood
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import within_budget
 
@@ -70,7 +70,7 @@ def test_likelihoods_given_all_that_was_seen(make_tree, seed):
         info = problem.initial_belief(len(X))
         seen = np.full_like(X, -1)
         for feature in tree.order:
-            np.testing.assert_allclose(info.likelihood, tree.model.likelihood(int(feature), seen), atol=1e-12)
+            np.testing.assert_allclose(outcome_likelihood(info), tree.model.likelihood(int(feature), seen), atol=1e-12)
             seen[:, feature] = X[:, feature]
             info = info.update(X[:, feature])
             np.testing.assert_allclose(info.probabilities, tree.model.posterior(seen), atol=1e-10)
@@ -132,7 +132,7 @@ def test_the_projection_is_a_process_of_its_own(make_tree):
         info, own = info.update(np.array([outcome])), own.update(np.array([outcome]))
         if outcome >= 0:
             assert after[0, outcome] == context_of(own)[0]
-        assert (own.likelihood == tables.likelihood(stage + 1, context_of(own))).all()
+        assert (outcome_likelihood(own) == tables.likelihood(stage + 1, context_of(own))).all()
     assert projection.structure.projection(1) is projection
 
 

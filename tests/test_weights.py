@@ -72,10 +72,10 @@ def test_weights_are_repeated_rows(model: ObservationModel) -> None:
 
 def test_cases_begin_as_weighted_rows_do() -> None:
     clf = SequentialClassifier(discretizer="precomputed", order="information", feature_costs=0.02, known=[3])
-    starts = clf.fit(CODES, Y, WEIGHT).problem_.starts
+    starts = clf.fit(CODES, Y, WEIGHT).problem_.structure.starts
     repeated = np.repeat(CODES, WEIGHT, axis=0), np.repeat(Y, WEIGHT)
-    np.testing.assert_allclose(clf.fit(*repeated).problem_.starts.weight, starts.weight)
-    assert clf.fit(CODES, Y).problem_.starts.weight[0] != pytest.approx(starts.weight[0], abs=0.01)
+    np.testing.assert_allclose(clf.fit(*repeated).problem_.structure.starts.weight, starts.weight)
+    assert clf.fit(CODES, Y).problem_.structure.starts.weight[0] != pytest.approx(starts.weight[0], abs=0.01)
 
 
 def test_of_faded_rows_cases_begin_as_they_weigh() -> None:
@@ -84,9 +84,9 @@ def test_of_faded_rows_cases_begin_as_they_weigh() -> None:
     )
     share = 2.0 ** (-np.arange(N)[::-1] / 20)
     expected = np.bincount(CODES[:, 3], share) / share.sum()
-    np.testing.assert_allclose(clf.fit(CODES, Y).problem_.starts.weight, expected)
+    np.testing.assert_allclose(clf.fit(CODES, Y).problem_.structure.starts.weight, expected)
     parts = clone(clf).partial_fit(CODES[:70], Y[:70], classes=[0, 1], n_outcomes=2).partial_fit(CODES[70:], Y[70:])
-    np.testing.assert_allclose(parts.problem_.starts.weight, expected)
+    np.testing.assert_allclose(parts.problem_.structure.starts.weight, expected)
 
 
 def test_of_many_rows_those_that_weigh_stand_for_all() -> None:
@@ -97,7 +97,7 @@ def test_of_many_rows_those_that_weigh_stand_for_all() -> None:
     clf = SequentialClassifier(discretizer="precomputed", order="information", known=[1], half_life=10)
     weight = 2.0 ** (-np.arange(20_000)[::-1] / 10)
     share = np.bincount(X[:, 1], weight) / weight.sum()
-    starts = clf.fit(X, y).problem_.starts
+    starts = clf.fit(X, y).problem_.structure.starts
     found = np.zeros(3)
     found[starts.outcomes[:, 0]] = starts.weight
     np.testing.assert_allclose(found, share, atol=0.04)

@@ -280,7 +280,7 @@ def test_a_bank_of_items_is_planned_saved_shown_asked_and_made_a_page(
     assert '"demands":true' in Path("bank.html").read_text("utf-8")
     clf = seqclass.load("bank.seq")
     assert clf.feature_names_in_.tolist() == [f"q{k}" for k in range(8)]
-    rules = clf.problem_.rules
+    rules = clf.problem_.limits.rules
     assert (rules.areas, rules.at_least.tolist(), rules.at_most.tolist()[0]) == (("sums", "shapes"), [2, 1], 3)
     live = run("ask", "bank.seq", answers="1\n" * 8)
     assert "Decision: pass" in live.stdout
@@ -464,7 +464,7 @@ def test_a_score_is_planned_asked_and_predicted(run: Any) -> None:
     assert "4.0 items are asked (4 to 4), with a standard" in done.stdout
     plan = seqclass.load("bank.seq")
     assert isinstance(plan, ScorePlan)
-    assert plan.classifier.problem_.rules.areas == ("sums",)
+    assert plan.classifier.problem_.limits.rules.areas == ("sums",)
     assert "planned       from bank.csv" in run("show", "bank.seq").stdout
     expected = plan.ask(lambda item: 1)
     value, error = expected.estimate[0], expected.standard_error[0]

@@ -24,6 +24,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations
 from seqclass.pomdp.one_step import latent_posterior
+from seqclass.pomdp.problem import outcome_likelihood
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
 from seqclass.pomdp.walk import Level, walk
 
@@ -67,8 +68,8 @@ def test_what_is_known_of_rows_with_questions_of_their_own(kind: str) -> None:
             for row in range(40):
                 alone = belief[np.array([row])].asking(int(question[row]))
                 own = int(made.n_outcomes[question[row]])
-                assert mixed.likelihood[row, :own] == pytest.approx(alone.likelihood[0], abs=1e-14)
-                assert (mixed.likelihood[row, own:] == 0).all()
+                assert outcome_likelihood(mixed)[row, :own] == pytest.approx(outcome_likelihood(alone)[0], abs=1e-14)
+                assert (outcome_likelihood(mixed)[row, own:] == 0).all()
                 assert mixed.outcome_probabilities[row, :own] == pytest.approx(
                     alone.outcome_probabilities[0], abs=1e-14
                 )

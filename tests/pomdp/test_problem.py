@@ -8,6 +8,7 @@ import pytest
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, TableProblem, certify, evaluate
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
+from seqclass.pomdp.problem import outcome_likelihood
 
 TABLE = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]])
 BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
@@ -58,7 +59,7 @@ def test_missing_leaves_the_belief_and_moves_the_context():
     np.testing.assert_array_equal(context_of(belief), [2, 1, 0])
     np.testing.assert_array_equal(belief.probabilities[0], [0.3, 0.7])
     np.testing.assert_allclose(belief.probabilities[1], np.array([0.03, 0.56]) / 0.59)
-    np.testing.assert_array_equal(belief.likelihood[1], TABLE[0])
+    np.testing.assert_array_equal(outcome_likelihood(belief)[1], TABLE[0])
 
 
 def test_rows_of_a_state_keep_what_was_computed():

@@ -22,7 +22,7 @@ from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.one_step import unasked_questions
-from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question
+from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
 from seqclass.pomdp.single_cases import History, KeptHistories
 from seqclass.pomdp.skipped import opened_questions
 from seqclass.pomdp.visits import order_panels
@@ -230,7 +230,9 @@ class Questions:
     def closes(self) -> bool:
         """Whether rules, or what is known at the start, may say that a question is not asked."""
         problem = self.agent.policy.problem
-        return problem.rules is not None or (problem.starts is not None and problem.starts.answers is not None)
+        return problem.limits.rules is not None or (
+            problem.structure.starts is not None and problem.structure.starts.answers is not None
+        )
 
     @cached_property
     def missing_code(self) -> IntArray:
@@ -333,7 +335,7 @@ class Case:
     def begin(cls, questions: Questions, lot: int) -> Case:
         """A case of which nothing is known."""
         if lot not in questions.begun:
-            history, plain = questions.histories.first(lot), questions.agent.policy.problem.starts is None
+            history, plain = questions.histories.first(lot), questions.agent.policy.problem.structure.starts is None
             follows = history if questions.policy_sees_all and plain else None
             case = questions.begun[lot] = cls(questions)._with(belief=history.belief, history=follows)
             if not plain:  # what is not known closes questions from the first one on
@@ -358,8 +360,7 @@ class Case:
         first, *later = self._since("facts")
         facts = vars(first).get("facts")
         if facts is None:
-            facts = self.questions.problem.initial_belief()
-            facts.component = first.belief.component
+            facts = with_component(self.questions.problem.initial_belief(), first.belief.account.component)
         for case in [first, *later]:
             if case is not first:
                 question, outcome, charged = case.step
@@ -382,7 +383,7 @@ class Case:
 
     def leaves_out(self, question: int, ever: bool = True) -> bool:
         """Whether skip logic leaves a question out, answered or not; not ``ever``: as long as no answer opens it."""
-        rules, n = self.belief.problem.rules, self.belief.problem.n_questions
+        rules, n = self.belief.problem.limits.rules, self.belief.problem.n_questions
         if question >= n or rules is None or rules.answers is None:
             return False
         return not opened_questions(rules.answers, self.belief, ever)[0, question]
@@ -456,7 +457,7 @@ def _policy_view(belief: BeliefState, facts: BeliefState, known: frozenset[int])
     if not problem.any_order:
         return as_seen(belief, facts, *_first_unknown_stage(problem, belief, seen))
     stage = sum(outcome > OPEN for outcome in seen)
-    if problem.max_questions is not None:  # what was known takes no one's place
+    if problem.limits.max_questions is not None:  # what was known takes no one's place
         stage -= sum(question < problem.n_questions for question in known)
     return as_seen(belief, facts, stage, facts.state)
 

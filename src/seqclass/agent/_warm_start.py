@@ -13,7 +13,7 @@ from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question
+from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
 from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.solvers.ordering.rules import forced_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk_to_end
@@ -38,12 +38,11 @@ def initial_policy_beliefs(
     model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray
 ) -> tuple[BeliefState, IntArray]:
     """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
-    lots = policy.initial_belief()[0].component
+    lots = policy.initial_belief()[0].account.component
     distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
     belief = initial_belief_given(model, policy.problem, features, distinct[:, 1:])
-    belief = without_closed(belief, policy.problem.starts, distinct[:, 1:])
-    belief.component = None if lots is None else lots[distinct[:, 0]]
-    return belief, node.reshape(-1)
+    belief = without_closed(belief, policy.problem.structure.starts, distinct[:, 1:])
+    return with_component(belief, None if lots is None else lots[distinct[:, 0]]), node.reshape(-1)
 
 
 def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> BeliefState:
@@ -61,8 +60,8 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
         ordered=None if account.ordered is None else account.ordered[:, : problem.n_questions],
         owed=None if own.owed is None or account.owed is None else account.owed[:, : own.owed.shape[1]],
     )
-    belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen, component=facts.component)
-    if (starts := problem.starts) is None or starts.answers is None or seen is None or facts.observed is None:
+    belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen)
+    if (starts := problem.structure.starts) is None or starts.answers is None or seen is None or facts.observed is None:
         return belief
     order = np.argsort(facts.problem.features, kind="stable")
     at = order[np.searchsorted(facts.problem.features, starts.features, sorter=order)]
@@ -110,8 +109,7 @@ class WarmStart:
         distinct, node = np.unique(np.stack([lot, *outcomes], axis=1), axis=0, return_inverse=True)
         self.node: IntArray = node.reshape(-1)
         belief = whole.initial_belief(len(distinct))
-        if self.begun.component is not None:
-            belief.component = self.begun.component[distinct[:, 0]]
+        belief = with_component(belief, self.begun.account[distinct[:, 0]].component)
         for place, question in enumerate(questions):
             charged = charge_missing if asked is not None and self._counted[question] else None
             belief = _update_without_price(belief, question, distinct[:, place + 1], charged)
@@ -143,7 +141,7 @@ class WarmStart:
             seen: Any = facts.observed
             known = (seen[:, : problem.n_questions] > OPEN).sum(axis=1)
             # what was known takes no one's place
-            counts = self._asked or problem.max_questions is None
+            counts = self._asked or problem.limits.max_questions is None
             stage = known if counts else np.full(len(facts), level.stage)
             groups = [(np.asarray(np.flatnonzero(stage == k)), int(k)) for k in np.unique(stage)]
             standing = [(rows, stage, facts.state[rows]) for rows, stage in groups]

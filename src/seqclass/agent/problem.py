@@ -152,7 +152,7 @@ class ModelProblem(AcquisitionProblem):
         return ModelStructure(self)
 
     def _check_stored(self) -> None:
-        model, starts = stored_part(self, "model", ObservationModel), self.starts
+        model, starts = stored_part(self, "model", ObservationModel), self._starts
         require(len(model.classes_) == self.n_classes, "model has other classes")
         for question in range(self.n_questions):
             members, bundle = self.structure.members(question), self.structure.bundle(question)
@@ -175,7 +175,7 @@ class ModelStructure(Structure["ModelProblem"]):
         if (
             self.problem.any_order
             or self.problem.bundles is not None
-            or self.problem.starts is not None
+            or self.starts is not None
             or not self.problem._contexts.exact
         ):
             return None

@@ -265,7 +265,7 @@ class Session:
         saving[list(self._questions.known_at_start)] = -np.inf  # what is known at the start is not asked for
         if self._questions.closes:
             may = self._cases[-1].belief.available[0]
-            others = np.full(len(saving) - len(may), self._agent.policy.problem.rules is None)
+            others = np.full(len(saving) - len(may), self._agent.policy.problem.limits.rules is None)
             saving[~np.append(may, others)] = -np.inf
         order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:

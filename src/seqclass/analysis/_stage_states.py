@@ -9,23 +9,21 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
 
 
 def select_component(policy: Policy, lot: int) -> IntArray | None:
     """Lot of one belief, (1,); None where the policy draws none."""
     begun, probability = policy.initial_belief()
     check_integer(lot, "lot", 0, len(probability) - 1)
-    return None if begun.component is None else begun.component[[lot]]
+    return begun.account[np.array([lot])].component
 
 
 def information_at(
     problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0, lot: IntArray | None = None
 ) -> BeliefState:
     """Belief state at any posteriors of a stage, the groups of earlier features paid for."""
-    row = one_row(problem, stage, context)
-    row.component = lot
-    return spread(row, belief)
+    return spread(with_component(one_row(problem, stage, context), lot), belief)
 
 
 def one_row(problem: AcquisitionProblem, stage: int, context: int) -> BeliefState:
@@ -53,5 +51,4 @@ def n_contexts(problem: AcquisitionProblem, stage: int) -> int:
 
 def spread(row: BeliefState, belief: FloatArray) -> BeliefState:
     rows = np.zeros(len(belief), dtype=np.intp)
-    lot = None if row.component is None else row.component[rows]
-    return BeliefState(row.problem, row.stage, belief, row.state[rows], row.account[rows], component=lot)
+    return BeliefState(row.problem, row.stage, belief, row.state[rows], row.account[rows])

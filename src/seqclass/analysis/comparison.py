@@ -14,7 +14,7 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, with_component
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk_to_end
 
 
@@ -170,8 +170,7 @@ class _Pair:
         go_on = np.zeros(len(belief), dtype=bool)
         rows = np.flatnonzero(self.alive[:, k])
         if rows.size:
-            asking = belief[rows]
-            asking.component = self.lots[rows, k]
+            asking = with_component(belief[rows], self.lots[rows, k])
             question = self.policies[k].action(asking)
             on = question != DECIDE
             go_on[rows] = on

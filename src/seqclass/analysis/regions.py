@@ -17,7 +17,7 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.policy import as_policy
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, with_component
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,8 +145,7 @@ def stopping_regions(
         resolution = {2: 1000, 3: 100}.get(problem.n_classes, 20)
     check_integer(resolution, "resolution", 1)
     belief = _mesh(problem.n_classes, resolution)
-    row = one_row(problem, stage, context)
-    row.component = select_component(policy, lot)
+    row = with_component(one_row(problem, stage, context), select_component(policy, lot))
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
         return StoppingRegions(stage, context, belief, region, None, None, problem.names)

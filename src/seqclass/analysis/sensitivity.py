@@ -34,7 +34,7 @@ class HeldPolicy(BorrowedPolicy):
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        panels, most = super().panels(belief, least), self.problem.max_cost
+        panels, most = super().panels(belief, least), self.problem.limits.max_cost
         if panels is None or most is None or self.problem.visits is None:
             return panels
         paid = belief.spent + panel_prices(belief, panels) + self.problem.visits.panel_costs(panels)
@@ -43,7 +43,7 @@ class HeldPolicy(BorrowedPolicy):
     def _action(self, belief: BeliefState) -> IntArray:
         question = super()._action(belief)
         may = np.take_along_axis(belief.available, np.maximum(question, 0)[:, None], axis=1)[:, 0]
-        if self.problem.max_cost is not None and (panels := self.panels(belief)) is not None:
+        if self.problem.limits.max_cost is not None and (panels := self.panels(belief)) is not None:
             may &= belief.account.waits | panels.any(axis=1)
         return np.where(may, question, DECIDE)  # what it has planned may be beyond the other problem's budget
 
@@ -180,7 +180,7 @@ def what_if(
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
     whole = problem.replace(**changes)
-    changed = within_budget(whole, max_cost=problem.max_cost)
+    changed = within_budget(whole, max_cost=problem.limits.max_cost)
     old = HeldPolicy(policy, whole)  # which would not know the states of one cut shorter
     old.n_stages = min(old.n_stages, changed.n_stages)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)

@@ -175,8 +175,8 @@ class CostRisk:
     def __init__(self, problem: AcquisitionProblem, longest: int) -> None:
         self.costs = problem.decision_costs
         dearest = float(np.sort(problem.full_prices)[::-1][:longest].sum())
-        if problem.any_order and problem.max_cost is not None:
-            dearest = min(dearest, float(problem.max_cost))
+        if problem.any_order and problem.limits.max_cost is not None:
+            dearest = min(dearest, float(problem.limits.max_cost))
         self.highest = float(self.costs.max()) + dearest
 
     def losses(self, codes: IntArray, run: LadderRun) -> FloatArray:

@@ -14,7 +14,7 @@ from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import candidate_questions
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, must_continue
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, must_continue, with_component
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
@@ -184,8 +184,7 @@ class ExposurePolicy(Policy):
         """Return a row for each lot, and their probabilities; see `Policy.initial_belief`."""
         n = len(self.chance)
         belief = self.problem.initial_belief(n)
-        belief.component = np.arange(n)
-        return belief, np.full(n, 1 / n)
+        return with_component(belief, np.arange(n)), np.full(n, 1 / n)
 
     @property
     def _seed(self) -> int:
@@ -193,12 +192,12 @@ class ExposurePolicy(Policy):
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,), -1 if the lot has none; see `Policy.next_question`."""
-        if belief.component is None:
+        if (component := belief.account.component) is None:
             raise ValueError("exposure control acts once lots are drawn: start from its initial_belief().")
-        may, lot = candidate_questions(belief), (self.chance / self.keep)[belief.component]
+        may, lot = candidate_questions(belief), (self.chance / self.keep)[component]
         scores = np.where(may & (lot <= 1), rank_questions(self.policy, belief), -np.inf)
         place = np.argsort(-scores, axis=1, kind="stable")[:, : self.best_of]
-        chance = np.random.default_rng([self.seed % 2**32, belief.stage]).random(self.chance.shape)[belief.component]
+        chance = np.random.default_rng([self.seed % 2**32, belief.stage]).random(self.chance.shape)[component]
         drawn = np.where(np.isneginf(np.take_along_axis(scores, place, 1)), 2.0, np.take_along_axis(chance, place, 1))
         best = np.take_along_axis(place, drawn.argmin(axis=1)[:, None], 1)[:, 0]
         beyond = np.where(must_continue(belief), np.where(may, lot, np.inf).argmin(axis=1), DECIDE)

@@ -277,8 +277,8 @@ def _ended_by_budget(
     problem = clf.problem_
     if most is not None:
         return np.asarray(asked == most)
-    if problem.any_order and problem.max_cost is not None:  # nothing that is left can be paid for
-        left = budget_of(problem.max_cost) - record.paid[:, None] < problem.prices
+    if problem.any_order and problem.limits.max_cost is not None:  # nothing that is left can be paid for
+        left = budget_of(problem.limits.max_cost) - record.paid[:, None] < problem.prices
         place = np.full(clf.n_features_in_, -1)
         place[clf.support_[problem.features]] = np.arange(problem.n_questions)
         row, step = np.nonzero(record.order >= 0)

@@ -122,7 +122,7 @@ class _GraphBuilder:
             view = belief[going_on[part]]
             prices = np.broadcast_to(view.prices, (len(view), belief.problem.n_questions))
             once = view.stopping_cost[:, None] - one_step_costs(view)
-            if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
+            if self.policy.problem.limits.rules is not None:  # what else may be asked is not told: most of it may not
                 once = np.where(asked[going_on[part], None] == np.arange(once.shape[1]), once, -np.inf)
             for place, row in enumerate(going_on[part].tolist()):
                 nodes[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])

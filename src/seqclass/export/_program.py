@@ -69,8 +69,8 @@ def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
         **answers,
         "any_order": bool(own.any_order),
         "n_questions": own.n_questions,
-        "max_questions": own.max_questions,
-        "max_cost": own.max_cost if own.any_order else None,
+        "max_questions": own.limits.max_questions,
+        "max_cost": own.limits.max_cost if own.any_order else None,
         **rules_data(own, problem),
         "policy": to_program(policy),
     }
@@ -283,7 +283,7 @@ def _(policy: PlannedPolicy) -> dict[str, Any]:
 def _plan(policy: PlannedPolicy) -> list[list[Any]]:
     """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
     problem = policy.problem
-    if problem.max_cost is not None and problem.groups is not None:
+    if problem.limits.max_cost is not None and problem.groups is not None:
         raise NotExportable("its plan depends on what was paid before")
     return _rows(problem, policy.plan)
 

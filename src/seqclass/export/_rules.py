@@ -17,7 +17,7 @@ class NotExportable(ValueError):
 
 def rules_data(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any]:
     """Rules of a problem, whose questions are the first ones of a problem of all questions."""
-    starts = None if own.starts is None else own.starts.answers
+    starts = None if own.structure.starts is None else own.structure.starts.answers
     return {"rules": _rules(own, whole), "start": _answer_rules(starts, whole, whole.n_questions)}
 
 
@@ -27,7 +27,7 @@ def _rules(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any]
         return None
     if rules.prices:
         raise NotExportable("prices depend on answers")
-    if rules.has_requirements and own.max_cost is not None:
+    if rules.has_requirements and own.limits.max_cost is not None:
         raise NotExportable("rules set money aside of max_cost for what has to be asked")
     head = rules.first[rules.compelled[rules.first]]
     counted = np.where(rules._never | rules.compelled, -1, rules.area)

@@ -19,7 +19,7 @@ from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
 from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.policy import draw_lots
-from seqclass.pomdp.problem import BeliefState, question_is_sampled
+from seqclass.pomdp.problem import BeliefState, outcome_likelihood, question_is_sampled, with_component
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.walk import join_beliefs, split_by_question
@@ -56,10 +56,10 @@ class Walk:
         self.agent, self.codes, self.label, self.weight = part.agent, part.codes, part.label, part.weight
         start = initial_row_beliefs(self.agent, EncodedRows(self.codes, np.arange(len(self.agent.support)), None))
         self.info = self.agent.problem.initial_belief(len(self.label)) if start is None else start[0][start[1]]
-        self.first = self.info
-        lots = self.agent.policy.initial_belief()[0].component
+        lots = self.agent.policy.initial_belief()[0].account.component
         if lots is not None:
-            self.info.component = lots[draw_lots(self.agent.policy, self.codes)]
+            self.info = with_component(self.info, lots[draw_lots(self.agent.policy, self.codes)])
+        self.first = self.info
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
 
@@ -182,7 +182,7 @@ class _Asked:
     @classmethod
     def from_belief(cls, at: IntArray, belief: BeliefState, codes: Any, prior: FloatArray) -> _Asked:
         """The answers of rows that know ``info``."""
-        table = belief.likelihood
+        table = outcome_likelihood(belief)
         table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
         outcome = _outcomes(belief, codes)
         row = np.arange(len(at)) if len(table) > 1 else 0

@@ -189,7 +189,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     recent = take_rows(X, rows), y[rows], fold[rows], None if weight is None else weight[rows]
     at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, *recent))
     # deciding at once is by what is known, and after what rules ask for in any case
-    if fit.agent.known.size or fit.agent.problem.rules is not None:
+    if fit.agent.known.size or fit.agent.problem.limits.rules is not None:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
     held = complete_held_out(held, fit.agent, (at_once, line), remedies(fit))
     if (warning := held.against_deciding()) and fit.settings.target_cost is None:

@@ -33,6 +33,7 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, SolveInfo
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.constraints import Limits
 from seqclass.pomdp.policy import LookaheadPolicy, draw_lots
 from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.starts import Starts
@@ -65,7 +66,7 @@ def check_agent(agent: Agent) -> None:
     require((np.diff(known) > 0).all(), "known is wrong")
     if agent.differential is not None:
         check_array(agent.differential.limits, "differential", "f", len(classes))
-    begins = agent.problem.starts
+    begins = agent.problem._starts
     require(len(known) == 0 if begins is None else np.array_equal(begins.features, known), "starts know something else")
     require(agent.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     _check_encoder(agent, n)
@@ -128,17 +129,18 @@ def check_problem(problem: AcquisitionProblem) -> None:
     require(len(np.unique(features)) == n, "features are wrong")
     check_stored_groups(problem, n)
     require(type(problem.any_order) is bool, "any_order is neither true nor false")
-    if problem.starts is not None:
-        starts = stored_part(problem, "starts", Starts)
+    if problem._starts is not None:
+        starts = stored_part(problem, "_starts", Starts)
         require(starts.belief.shape[1] == len(prior), "beliefs at the start are of other classes")
         require(not np.isin(starts.features, features).any(), "what is known is asked for")
-    require(problem.max_questions is None or problem.any_order, "max_questions is wrong")
+    limits = stored_part(problem, "limits", Limits)
+    require(limits.max_questions is None or problem.any_order, "max_questions is wrong")
     for name in ("max_questions", "max_cost"):
-        limit = getattr(problem, name)
+        limit = getattr(limits, name)
         require(limit is None or 0 <= limit < np.inf, f"{name} is wrong")
-    if problem.rules is not None:
+    if limits.rules is not None:
         require(problem.any_order, "rules are of another kind")
-        _check_rules(stored_part(problem, "rules", QuestionRules), n)
+        _check_rules(stored_part(limits, "rules", QuestionRules), n)
     if problem.bundles is not None:
         known = all(bundle is None or isinstance(bundle, Bundle) for bundle in problem.bundles)
         require(known and len(problem.bundles) == n, "bundles are of other questions")

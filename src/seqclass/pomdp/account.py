@@ -11,6 +11,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.costs import Visits, first_of_groups
 from seqclass.pomdp.cached import cached
+from seqclass.pomdp.constraints import Limits
 from seqclass.pomdp.ties import less
 
 __all__ = ["Account"]
@@ -33,6 +34,8 @@ class Account:
     owed : ndarray of shape (n, n_groups) or None
         Least full price less price of what was acquired of a group for which nobody paid in full yet, as something
         that was ordered with it would pay less for that; inf elsewhere, and None where visits or groups are not.
+    component : ndarray of int of shape (n,) or None
+        The component that each drew of a randomised policy, by which it asks and pays; None where none was drawn.
     ordering_is_known : bool
         Whether it was said what is ordered: what has nothing ordered then decides.
 
@@ -50,6 +53,7 @@ class Account:
     n_visits: IntArray | None = None
     ordered: BoolArray | None = None
     owed: FloatArray | None = None
+    component: IntArray | None = None
     ordering_is_known: bool = False
 
     def scale(self, multiplier: float) -> Account:
@@ -64,6 +68,7 @@ class Account:
             None if self.n_visits is None else self.n_visits[rows],
             None if self.ordered is None else self.ordered[rows],
             None if self.owed is None else self.owed[rows],
+            None if self.component is None else self.component[rows],
             self.ordering_is_known,
         )
 
@@ -84,10 +89,8 @@ class PricedProblem(Protocol):
     full_prices: FloatArray
     groups: IntArray | None
     visits: Visits | None
+    limits: Limits
     any_order: bool
-
-    @property
-    def rules(self) -> Any: ...
 
     @property
     def n_questions(self) -> int: ...
@@ -220,8 +223,8 @@ def was_ordered(belief: PricedBelief) -> BoolArray:
 @cached
 def price_levels(belief: PricedBelief) -> FloatArray | None:
     """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN where others are."""
-    levels: FloatArray | None = belief.problem.rules and belief.problem.rules.price_levels(belief)
-    return levels
+    rules = belief.problem.limits.rules
+    return None if rules is None else rules.price_levels(belief)
 
 
 def price_of_question(belief: PricedBelief) -> FloatArray:
@@ -270,13 +273,13 @@ def charge(belief: PricedBelief, acquired: BoolArray) -> tuple[FloatArray, Accou
         ordered[asked_at(belief)] = False
     if _has_no_group(belief):
         spent = account.spent + cost
-        return cost, Account(spent, account.groups_paid, visits, ordered, account.owed)
+        return cost, Account(spent, account.groups_paid, visits, ordered, account.owed, account.component)
     assert account.groups_paid is not None and problem.groups is not None  # noqa: PT018 - it has a group
     group = np.broadcast_to(problem.groups[belief.question], len(belief))
     rows = np.flatnonzero(acquired & (group >= 0))
     paid: BoolArray = account.groups_paid.copy()
     paid[rows, group[rows]] = pays_in_full(belief)[rows] | paid[rows, group[rows]]
-    after = Account(account.spent, paid, visits, ordered, account.owed)
+    after = Account(account.spent, paid, visits, ordered, account.owed, account.component)
     if account.owed is None or ordered is None:
         return cost, replace(after, spent=account.spent + cost)
     owed, surcharge = account.owed.copy(), (problem.full_prices - problem.prices)[belief.question]

@@ -212,7 +212,7 @@ def initial_rows(policy: Policy, keys: Any) -> tuple[BeliefState, IntArray]:
 
 def added_saving(policy: Policy, belief: BeliefState, questions: BoolArray, saving: FloatArray | float) -> FloatArray:
     """How much less going on would save if some questions, (n, n_questions), could not be had; NaN where unknown."""
-    if belief.problem.rules is not None or not len(belief):
+    if belief.problem.limits.rules is not None or not len(belief):
         return np.full(len(belief), np.nan)
     # at worst one decides
     without = deciding_cost(belief) - policy._cost_without(belief, questions)

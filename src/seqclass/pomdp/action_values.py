@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.problem import DECIDE, BeliefState
+from seqclass.pomdp.problem import DECIDE, BeliefState, with_component
 from seqclass.pomdp.walk import ALL, Fork, Level, PolicyLike, Simulation, next_of, walk
 
 if TYPE_CHECKING:
@@ -20,12 +20,11 @@ __all__: list[str] = []
 def cost_to_go(policy: PolicyLike, belief: BeliefState, simulation: Simulation) -> tuple[FloatArray, FloatArray]:
     """Expected cost of each row from here on as the policy goes on, (n,), and its standard error, 0 where exact."""
     lots, chance = policy.initial_belief()
-    if lots.component is None or belief.component is not None:
+    if lots.account.component is None or belief.account.component is not None:
         return _from_each(policy, belief, simulation)
     # which lot the case drew is not known yet: any of them
     row, lot = np.divmod(np.arange(len(belief) * len(chance)), len(chance))
-    drawn = belief[row]
-    drawn.component = lots.component[lot]
+    drawn = with_component(belief[row], lots.account.component[lot])
     cost, error = _from_each(policy, drawn, simulation)
     shape = (len(belief), len(chance))
     return cost.reshape(shape) @ chance, np.sqrt(error.reshape(shape) ** 2 @ chance**2)
@@ -39,7 +38,7 @@ def action_costs(
     The row and the question of each, the cost from here on, and its standard error, 0 where exact.
     """
     lots, _ = policy.initial_belief()
-    if lots.component is not None and belief.component is None:
+    if lots.account.component is not None and belief.account.component is None:
         raise ValueError("this policy draws a lot for each case: take a belief of policy.initial_belief().")
     row, question = np.nonzero(belief.available)
 

@@ -17,7 +17,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, outcome_likelihood
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, initial_histories_without_policy, walk
@@ -472,7 +472,7 @@ def sample_beliefs(
     for belief in sample_states(problem, n_stages, n_beliefs, rng, policy, share_contexts=share_contexts):
         context = None if share_contexts else context_of(belief)
         context = np.zeros(len(belief), dtype=np.intp) if context is None else context
-        likelihood = belief.likelihood if len(belief) else np.empty((0, 1, problem.n_classes))
+        likelihood = outcome_likelihood(belief) if len(belief) else np.empty((0, 1, problem.n_classes))
         points.append(BackupPoints(belief.probabilities, context, likelihood if share_contexts else None))
     return points
 
@@ -531,7 +531,7 @@ def _merge_similar(
     posterior, context = belief.probabilities[rows], context_of(belief)
     place = np.zeros(len(rows)) if context is None else context[rows]
     if share_contexts and len(rows):
-        ahead = belief[rows].likelihood.reshape(len(rows), -1)
+        ahead = outcome_likelihood(belief[rows]).reshape(len(rows), -1)
         place = np.round(ahead @ rng.random(ahead.shape[1]), 10)
     # equal beliefs have equal projections on any direction, up to rounding
     order = np.lexsort((np.round(posterior @ rng.random(posterior.shape[1]), 10), place))

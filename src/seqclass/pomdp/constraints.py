@@ -1,10 +1,12 @@
-"""How cases stand to rules of what may be asked, and what has to be."""
+"""Limits of what may be asked of a case, and how cases stand to rules of that."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
 from seqclass._utils.prices_after import PriceAfter
 from seqclass.pomdp.answer_rules import AnswerRules
 
@@ -33,8 +35,12 @@ class ConstraintStatus(NamedTuple):
     must_continue_after: BoolArray
 
 
-class AnswerDependent(Protocol):
-    """Rules that may depend on answers, and not only on what was asked."""
+P = TypeVar("P", contravariant=True)
+B = TypeVar("B", contravariant=True)
+
+
+class Constraints(Protocol[P, B]):
+    """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
 
     @property
     def answers(self) -> AnswerRules | None:
@@ -43,14 +49,6 @@ class AnswerDependent(Protocol):
     @property
     def prices(self) -> tuple[PriceAfter, ...]:
         """Where prices lie between the least and the full ones, by the features that questions show."""
-
-
-P = TypeVar("P", contravariant=True)
-B = TypeVar("B", contravariant=True)
-
-
-class Constraints(AnswerDependent, Protocol[P, B]):
-    """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
 
     @property
     def has_requirements(self) -> bool:
@@ -65,8 +63,31 @@ class Constraints(AnswerDependent, Protocol[P, B]):
     def status(self, belief: B) -> ConstraintStatus:
         """How cases stand to the rules."""
 
+    def price_levels(self, belief: B) -> FloatArray | None:
+        """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN elsewhere."""
+
     def lower_bound(self, belief: B) -> FloatArray:
         """No way of asking what has to be asked costs less, (n,)."""
 
     def upper_bound(self, belief: B) -> FloatArray:
         """Asking what has to be asked costs no more, (n,)."""
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What bounds what is asked of a case, whatever pays; None where nothing does.
+
+    Attributes
+    ----------
+    max_questions : int or None
+        Most questions that are asked, missing answers included.
+    max_cost : float or None
+        Most that is paid.
+    rules : Constraints or None
+        What may be asked, and what has to be.
+    """
+
+    max_questions: int | None = None
+    max_cost: float | None = None
+    rules: Constraints[Any, Any] | None = None

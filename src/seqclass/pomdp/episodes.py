@@ -17,7 +17,7 @@ from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.observations import Branches, ObservationSource
 from seqclass.pomdp.policy import DECIDE, Policy, as_policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
 from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk, walk_to_end
 from seqclass.pomdp.worlds import (
     AgentLike,
@@ -351,8 +351,9 @@ def _start(
         components, probability = policy.initial_belief()
         lot = rng.choice(len(components), n, p=probability) if len(components) > 1 else 0
         pairs, start = np.unique(start * len(components) + lot, return_inverse=True)
-        first = source.first[pairs // len(components)]
-        first.component = None if components.component is None else components.component[pairs % len(components)]
+        component = components.account.component
+        component = None if component is None else component[pairs % len(components)]
+        first = with_component(source.first[pairs // len(components)], component)
     return policy, first, start.reshape(-1), CaseObservations(source, start.reshape(-1), rng), label
 
 

@@ -195,8 +195,8 @@ class MixtureProblem(AcquisitionProblem):
             require(known, "a bundle is of other hidden states")
         require(np.allclose(self.prior, again.prior), "hidden_prior is wrong")
         require((self.n_outcomes <= tables.shape[1]).all(), "likelihoods have other outcomes")
-        if self.starts is not None:
-            stored_numbers(self.starts, "state", len(self.starts.weight), len(states))
+        if self._starts is not None:
+            stored_numbers(self._starts, "state", len(self._starts.weight), len(states))
 
 
 class MixtureStructure(Structure["MixtureProblem"]):

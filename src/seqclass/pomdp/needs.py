@@ -40,7 +40,7 @@ def require_no_visits(problem: AcquisitionProblem, who: str, instead: str = "cer
 
 def require_one_start(problem: AcquisitionProblem, who: str) -> None:
     """Refuse a problem whose cases begin with something known."""
-    if problem.starts is not None:
+    if problem.structure.starts is not None:
         raise ValueError(
             f"{who} begins every case alike, and something is known here of each before the first question (known); "
             "fit without known."

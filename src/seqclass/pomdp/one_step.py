@@ -90,7 +90,7 @@ def finishing_cost(belief: BeliefState) -> FloatArray:
 
     An answer never makes the decision dearer, as the model expects.
     """
-    rules, decide = belief.problem.rules, deciding_cost(belief)
+    rules, decide = belief.problem.limits.rules, deciding_cost(belief)
     if rules is None or not rules.has_requirements:
         return decide
     return np.where(must_continue(belief), rules.upper_bound(belief) + decide, decide)
@@ -130,8 +130,10 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float | None 
         price = np.full(len(belief), np.inf)
     elif problem.any_order:
         price = np.where(belief.available, belief.prices, np.inf).min(axis=1)
-        if problem.rules is not None and problem.rules.has_requirements:  # what has to be asked is paid for
-            price = np.maximum(price, problem.rules.lower_bound(belief))
+        if (
+            problem.limits.rules is not None and problem.limits.rules.has_requirements
+        ):  # what has to be asked is paid for
+            price = np.maximum(price, problem.limits.rules.lower_bound(belief))
     else:
         price = price_of_question(belief)
         if belief.account.ordered is not None and problem.groups is not None:
@@ -169,7 +171,7 @@ def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
 
 def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:
     """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
-    starts = problem.starts
+    starts = problem.structure.starts
     if starts is None:
         return problem.initial_belief(), np.ones(1)
     belief = problem.initial_belief(len(starts.weight))

@@ -27,7 +27,14 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     without_questions,
 )
-from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState, constraint_status, must_continue
+from seqclass.pomdp.problem import (
+    DECIDE,
+    AcquisitionProblem,
+    BeliefState,
+    constraint_status,
+    must_continue,
+    with_component,
+)
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
@@ -136,7 +143,7 @@ class Policy(Stored, ABC):
         ended = belief.stage >= self.n_stages
         question = np.full(len(belief), DECIDE) if ended else self._questions(self._action(belief), belief)
         if (
-            belief.problem.rules is not None
+            belief.problem.limits.rules is not None
             and (row := np.flatnonzero((question == DECIDE) & must_continue(belief))).size
         ):
             # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
@@ -525,8 +532,8 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     """Return the same problem with every price multiplied."""
     check_real(multiplier, "multiplier", 0, np.finfo(float).max)
     changes: dict[str, Any] = {"prices": problem.prices * multiplier, "full_prices": problem.full_prices * multiplier}
-    if problem.max_cost is not None:  # the same may be afforded
-        changes["max_cost"] = problem.max_cost * multiplier
+    if problem.limits.max_cost is not None:  # the same may be afforded
+        changes["max_cost"] = problem.limits.max_cost * multiplier
     if problem.visits is not None:
         changes["visits"] = problem.visits.scale(multiplier)
     return problem.replace(**changes)
@@ -551,8 +558,7 @@ class BorrowedPolicy(Policy, stored=False):
         """Return the lots of the policy; see `Policy.initial_belief`."""
         lots, probability = self.policy.initial_belief()
         belief = self.problem.initial_belief(len(lots))
-        belief.component = lots.component
-        return belief, probability
+        return with_component(belief, lots.account.component), probability
 
     @property
     def _seed(self) -> int:
@@ -603,8 +609,10 @@ class RepricedPolicy(BorrowedPolicy):
     def _translate(self, belief: BeliefState) -> BeliefState:
         own = copy.copy(belief)  # and with it what was computed of it, none of which depends on prices
         own.problem = self.policy.problem
-        if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
-            own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
+        if (
+            belief.problem.limits.max_questions != self.problem.limits.max_questions
+        ):  # there may be fewer than it was made for
+            own.problem = own.problem.replace(max_questions=belief.problem.limits.max_questions)
         own.account = own.account.scale(self.multiplier)
         own._cache = without(belief._cache, "one_step_costs", "continuation_cost", "least_cost_of_going_on")
         return own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.cached import cached, without
-from seqclass.pomdp.constraints import Constraints, ConstraintStatus
+from seqclass.pomdp.constraints import ConstraintStatus, Limits
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -99,15 +100,12 @@ class AcquisitionProblem(Stored, ABC):
     """
 
     any_order: bool = False
-    max_questions: int | None = None
-    max_cost: float | None = None
     bundles: Sequence[Bundle | None] | None = None
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None
-    #: What may be asked, and what has to be, whatever pays; None where anything may.
-    rules: Constraints[AcquisitionProblem, BeliefState] | None = None
-    #: How cases begin of which something is known before the first question; None: nothing is.
-    starts: Starts | None = None
+    #: Most questions, most that is paid, and rules of what may be asked and has to be, whatever pays.
+    limits: Limits = Limits()
+    _starts: Starts | None = None
     _naming: Naming = Naming()
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
     _of_likelihoods: tuple[str, ...] = ()
@@ -158,10 +156,10 @@ class AcquisitionProblem(Stored, ABC):
             if len(bundles) != self.n_questions:
                 raise ValueError(f"bundles must have one entry a question, {self.n_questions}, got {len(bundles)}.")
             self.bundles = list(bundles)
-        if max_questions is not None:
-            self.max_questions = check_integer(max_questions, "max_questions", 0)
-        if max_cost is not None:
-            self.max_cost = check_real(max_cost, "max_cost", 0)
+        self.limits = Limits(
+            None if max_questions is None else check_integer(max_questions, "max_questions", 0),
+            None if max_cost is None else check_real(max_cost, "max_cost", 0),
+        )
 
     def __repr__(self) -> str:
         size = f"{self.n_classes} classes, {count_text(self.n_decisions, 'decisions')}"
@@ -183,7 +181,8 @@ class AcquisitionProblem(Stored, ABC):
     @property
     def n_stages(self) -> int:
         """Most questions that can be asked of an instance; in a fixed order, their number."""
-        return self.n_questions if self.max_questions is None else min(self.max_questions, self.n_questions)
+        most = self.limits.max_questions
+        return self.n_questions if most is None else min(most, self.n_questions)
 
     @property
     def n_classes(self) -> int:
@@ -223,9 +222,15 @@ class AcquisitionProblem(Stored, ABC):
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.
 
-        Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``; all else is shared. Where there are rules,
-        prices and limits by which they cannot be met are refused.
+        Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``, one of the `limits` by its name
+        (``max_cost``), or ``starts`` (see `Structure.starts`); all else is shared. Where there are rules, prices and
+        limits by which they cannot be met are refused.
         """
+        limits = {field.name: changes.pop(field.name) for field in fields(Limits) if field.name in changes}
+        if limits:
+            changes["limits"] = replace(self.limits, **limits)
+        if "starts" in changes:
+            changes["_starts"] = changes.pop("starts")
         numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
         changes |= {name: np.asarray(changes[name], dtype=np.float64) for name in numbers}
         if unknown := [name for name in changes if not hasattr(self, name)]:
@@ -234,11 +239,11 @@ class AcquisitionProblem(Stored, ABC):
         for name in ("_put_off", "_perfect_cost", *(self._of_likelihoods if "likelihoods" in changes else ())):
             other.__dict__.pop(name, None)
         other.__dict__.update(changes)
-        if "prior" in changes and "starts" not in changes and self.starts is not None:
-            other.starts = self.starts.with_prior(self.prior, other.prior)
-        limits = ("prices", "full_prices", "max_questions", "max_cost")
-        if other.rules is not None and "rules" not in changes and any(name in changes for name in limits):
-            other.rules.check(other)
+        if "prior" in changes and "_starts" not in changes and self._starts is not None:
+            other._starts = self._starts.with_prior(self.prior, other.prior)
+        rules = other.limits.rules
+        if rules is not None and "rules" not in limits and {"prices", "full_prices", "limits"} & changes.keys():
+            rules.check(other)
         return other
 
     def _by_question(self) -> list[str]:
@@ -268,7 +273,7 @@ class AcquisitionProblem(Stored, ABC):
 class BeliefState(Readable):
     """What is known of a batch of cases that were asked equally many questions.
 
-    What may be seen next (`likelihood`, `joint`, `outcome_probabilities`) and `update` are about one *question*: in a
+    What may be seen next (`joint`, `outcome_probabilities`) and `update` are about one *question*: in a
     fixed order the stage's, in any order that of `asking`, which may be another one for each row.
 
     Parameters
@@ -282,12 +287,10 @@ class BeliefState(Readable):
     state : object
         The problem's own state, indexable by rows.
     account : Account
-        What each has paid and ordered.
+        What each has paid and ordered, and the component that it drew of a randomised policy.
     observed : ndarray of int of shape (n, n_questions), optional
         Outcome of each question that was asked, -1 where it was missing, `OPEN` where it was not asked; None in a fixed
         order, where the first ``stage`` questions have been asked.
-    component : ndarray of int of shape (n,), optional
-        The component that each case drew, of a randomised policy.
 
     Examples
     --------
@@ -308,7 +311,6 @@ class BeliefState(Readable):
         account: Account | None = None,
         *,
         observed: IntArray | None = None,
-        component: IntArray | None = None,
     ) -> None:
         self.problem = problem
         self.stage = stage
@@ -317,7 +319,6 @@ class BeliefState(Readable):
         self.state = state
         self.account = Account(np.zeros(len(probabilities))) if account is None else account
         self.observed = observed
-        self.component = component
         self._question: int | IntArray | None = None
         self._cache: dict[str, Any] = {}
 
@@ -429,7 +430,6 @@ class BeliefState(Readable):
             self.state[rows],
             self.account[rows],
             observed=None if self.observed is None else self.observed[rows],
-            component=None if self.component is None else self.component[rows],
         )
         question = self._question
         part._question = question[rows] if isinstance(question, np.ndarray) else question
@@ -503,7 +503,7 @@ class BeliefState(Readable):
         return other
 
     #: What is worked out of its other attributes when it is asked for.
-    _cached_names = frozenset({"available", "likelihood", "joint", "outcome_probabilities"})
+    _cached_names = frozenset({"available", "joint", "outcome_probabilities"})
 
     @cached_property
     def available(self) -> BoolArray:
@@ -518,9 +518,9 @@ class BeliefState(Readable):
         if self.observed is None:  # a fixed order
             return np.broadcast_to(np.arange(problem.n_questions) == self.stage, shape)
         result: BoolArray = self.observed == OPEN
-        if problem.max_cost is not None:
-            result = result & affords(problem.max_cost, self.spent[:, None] + self.prices)
-        if problem.rules is not None:
+        if problem.limits.max_cost is not None:
+            result = result & affords(problem.limits.max_cost, self.spent[:, None] + self.prices)
+        if problem.limits.rules is not None:
             result = result & constraint_status(self).allowed
         ordered = self.account.ordered
         if ordered is not None and (waits := self.account.waits).any():
@@ -528,23 +528,9 @@ class BeliefState(Readable):
         return result
 
     @cached_property
-    def likelihood(self) -> FloatArray:
-        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
-        result = np.asarray(self.problem.likelihood(self.question, self.state))
-        listed = self.problem.n_outcomes[self.question]
-        widest = int(listed.max(initial=1)) if self._mixed else int(listed)
-        wanted = (len(self), widest, self.problem.n_classes)
-        if result.shape != wanted:
-            raise ValueError(
-                f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
-                f"classes; for question {self.question} it gave {result.shape}."
-            )
-        return result
-
-    @cached_property
     def joint(self) -> FloatArray:
         """P(outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
-        return np.asarray(self.likelihood * self.probabilities[:, None, :])
+        return np.asarray(outcome_likelihood(self) * self.probabilities[:, None, :])
 
     @cached_property
     def outcome_probabilities(self) -> FloatArray:
@@ -632,13 +618,13 @@ class BeliefState(Readable):
         known, structure = self.__dict__, self.problem.structure
         if "joint" in known and self._bundle is None:
             joint = self.joint[source, outcome[seen]]
-        elif self._bundle is not None or (structure.latent is not None and "likelihood" not in known):
+        elif self._bundle is not None or (structure.latent is not None and "outcome_likelihood" not in self._cache):
             # what was seen may be part of an outcome, and of latent states is all that is needed
             where = self.state if rows is None and seen.size == len(self) else self.state[source]
             question = self.question[source] if self._mixed else self.question
             joint = structure.observation_likelihood(question, where, outcome[seen]) * self.probabilities[source]
         else:  # only what was seen is needed, not every outcome
-            joint = self.likelihood[source, outcome[seen]] * self.probabilities[source]
+            joint = outcome_likelihood(self)[source, outcome[seen]] * self.probabilities[source]
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             wrong = int(seen[int(total.argmin())])
@@ -658,7 +644,6 @@ class BeliefState(Readable):
             state,
             account,
             observed=parent._note(outcome),
-            component=parent.component,
         )
 
     def _note(self, outcome: IntArray) -> IntArray | None:
@@ -678,6 +663,21 @@ class BeliefState(Readable):
         return int(question[row] if self._mixed else question)
 
 
+@cached
+def outcome_likelihood(belief: BeliefState) -> FloatArray:
+    """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
+    result = np.asarray(belief.problem.likelihood(belief.question, belief.state))
+    listed = belief.problem.n_outcomes[belief.question]
+    widest = int(listed.max(initial=1)) if belief._mixed else int(listed)
+    wanted = (len(belief), widest, belief.problem.n_classes)
+    if result.shape != wanted:
+        raise ValueError(
+            f"{type(belief.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
+            f"classes; for question {belief.question} it gave {result.shape}."
+        )
+    return result
+
+
 def observations(belief: BeliefState) -> IntArray:
     """What the questions showed, (n, n_questions), of a problem in any order; see `BeliefState`."""
     assert belief.observed is not None  # of a fixed order nobody asks for it
@@ -686,14 +686,14 @@ def observations(belief: BeliefState) -> IntArray:
 
 def has_requirements(problem: AcquisitionProblem) -> bool:
     """Whether rules say that something has to be asked before anything is decided."""
-    return problem.rules is not None and problem.rules.has_requirements
+    return problem.limits.rules is not None and problem.limits.rules.has_requirements
 
 
 @cached
 def constraint_status(belief: BeliefState) -> ConstraintStatus:
     """How each row stands to the rules of the problem, which has some."""
-    assert belief.problem.rules is not None  # of other problems nobody asks
-    return belief.problem.rules.status(belief)
+    assert belief.problem.limits.rules is not None  # of other problems nobody asks
+    return belief.problem.limits.rules.status(belief)
 
 
 def must_continue(belief: BeliefState) -> BoolArray:
@@ -709,6 +709,12 @@ def deciding_cost(belief: BeliefState) -> FloatArray:
     return np.asarray(belief.problem.stopping_cost(belief.probabilities))
 
 
+def with_component(belief: BeliefState, component: IntArray | None) -> BeliefState:
+    """The same cases once each has drawn its component of a randomised policy, (n,); None: there is none to draw."""
+    account = belief.account
+    return belief if component is account.component else belief.replace(account=replace(account, component=component))
+
+
 def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
     """The same belief about to ask a question, by number, or one for each row, (n,); it is not checked."""
     if not belief._mixed and not isinstance(question, np.ndarray):
@@ -716,9 +722,9 @@ def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
         if question == known:
             return belief
     other = object.__new__(type(belief))
-    of_question = ("likelihood", "joint", "outcome_probabilities")
+    of_question = ("joint", "outcome_probabilities")
     other.__dict__.update({name: value for name, value in vars(belief).items() if name not in of_question})
-    other._cache = without(belief._cache, "continuation_cost")
+    other._cache = without(belief._cache, "continuation_cost", "outcome_likelihood")
     other._question = question
     return other
 

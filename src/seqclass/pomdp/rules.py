@@ -499,7 +499,9 @@ class QuestionRules:
                 "make the groups one, or leave at_least out."
             )
         across = [self.area[group & ~self._never] for group in self.enemies]
-        if problem.max_cost is not None and any(self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size):
+        if problem.limits.max_cost is not None and any(
+            self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size
+        ):
             raise ValueError(
                 "rules: max_cost does not know what to set aside where items of an area with at_least have enemies "
                 "beyond it: use max_features, or leave one of these out."
@@ -530,10 +532,10 @@ class QuestionRules:
                 f"rules: {most} questions have to be asked, and at most {problem.n_stages} may be: raise max_features, "
                 "or ask for less."
             )
-        if problem.max_cost is not None and not affords(problem.max_cost, book.reserve[0]):
+        if problem.limits.max_cost is not None and not affords(problem.limits.max_cost, book.reserve[0]):
             raise ValueError(
                 f"rules: what has to be asked costs {book.reserve[0]:g} at full prices, above max_cost="
-                f"{problem.max_cost:g}: raise that, or ask for less."
+                f"{problem.limits.max_cost:g}: raise that, or ask for less."
             )
 
     def status(self, belief: BeliefState) -> ConstraintStatus:
@@ -608,7 +610,7 @@ class _FeasibilityTracker:
             self.must[:, compelled] = must & (np.cumsum(must, axis=1) <= self.left[:, None])
             before = self.must.sum(axis=1)[:, None] + np.cumsum(self.need, axis=1) - self.need
             self.need = np.clip(self.left[:, None] - before, 0, self.need)
-        most = self.problem.max_cost
+        most = self.problem.limits.max_cost
         if most is not None and not affords(most, self.spent + self.reserve).all():
             self._afford(budget_of(most) - self.spent, compelled)
         for name in ("_dearest", "reserve"):  # of other needs, or other prices
@@ -699,8 +701,8 @@ class _FeasibilityTracker:
         for number, some in enumerate(rules._sets):
             tight = (slack[:, number, None] < rules._takes[number]) & (self.need[:, some] > 0).all(axis=1)[:, None]
             after &= ~tight | (wanted & np.isin(rules.area, some))
-        if problem.max_cost is not None:
-            after &= affords(problem.max_cost, self.spent[:, None] + belief.prices + self._reserve_after(wanted))
+        if problem.limits.max_cost is not None:
+            after &= affords(problem.limits.max_cost, self.spent[:, None] + belief.prices + self._reserve_after(wanted))
         allowed = allowed & after
         closed: BoolArray = required > 0
         return ConstraintStatus(allowed, serves & allowed, closed, required[:, None] - serves > 0)
@@ -722,7 +724,7 @@ class _FeasibilityTracker:
 
 def rules_of(problem: AcquisitionProblem) -> QuestionRules | None:
     """The rules of a problem, if it has any."""
-    rules = problem.rules
+    rules = problem.limits.rules
     assert rules is None or isinstance(rules, QuestionRules)  # there are no others
     return rules
 

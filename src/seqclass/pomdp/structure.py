@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.constraints import AnswerDependent
+from seqclass.pomdp.constraints import Limits
 from seqclass.pomdp.latent import Hidden, Known, StateTables
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
@@ -27,15 +27,14 @@ class _Problem(Protocol):
     n_outcomes: IntArray
     features: IntArray
     bundles: Sequence[Bundle | None] | None
+    limits: Limits
+    _starts: Starts | None
 
     @property
     def n_classes(self) -> int: ...
 
     @property
     def n_questions(self) -> int: ...
-
-    @property
-    def rules(self) -> AnswerDependent | None: ...
 
     @property
     def _put_off(self) -> IntArray: ...
@@ -214,6 +213,11 @@ class Structure(Generic[P]):
         """A state with messages of another problem of the same model, where it keeps any."""
         return state
 
+    @property
+    def starts(self) -> Starts | None:
+        """How cases begin of which something is known before the first question; None: nothing is."""
+        return self.problem._starts
+
     def state_of(self, starts: Starts) -> Any:
         """The problem's own state where cases begin."""
         return starts.state
@@ -274,7 +278,7 @@ class Structure(Generic[P]):
     @property
     def gates(self) -> BoolArray:
         """Questions whose answers open others, imply theirs or change their prices, (n_questions,)."""
-        rules, n = self.problem.rules, self.problem.n_questions
+        rules, n = self.problem.limits.rules, self.problem.n_questions
         if rules is None or (rules.answers is None and not rules.prices):
             return np.zeros(n, dtype=bool)
         named = [gate for one in rules.prices for gate in one.after]

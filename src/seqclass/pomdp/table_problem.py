@@ -216,8 +216,8 @@ class TableProblem(AcquisitionProblem):
             for following in transitions:
                 check_array(following, "a transition", "i", None, None)
         self._check_tables()
-        if self.starts is not None:
-            stored_array(self.starts, "state", "i", len(self.starts.weight))
+        if self._starts is not None:
+            stored_array(self._starts, "state", "i", len(self._starts.weight))
 
 
 class TableStructure(Structure["TableProblem"]):
@@ -267,8 +267,8 @@ class TableStructure(Structure["TableProblem"]):
 def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:
     """The problem of some questions, by their numbers; of a fixed order they must be the first ones."""
     changes = {name: pick(getattr(problem, name), questions) for name in problem._by_question()}
-    if problem.rules is not None:
-        changes["rules"] = problem.rules.take(questions)
+    if problem.limits.rules is not None:
+        changes["rules"] = problem.limits.rules.take(questions)
     return problem.replace(**changes, visits=None if problem.visits is None else problem.visits.take(questions))
 
 

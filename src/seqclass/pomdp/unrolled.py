@@ -18,7 +18,14 @@ from seqclass.pomdp.one_step import (
     unasked_questions,
 )
 from seqclass.pomdp.policy import LeastCostPolicy, LookaheadPolicy
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, has_requirements, set_question
+from seqclass.pomdp.problem import (
+    OPEN,
+    AcquisitionProblem,
+    BeliefState,
+    has_requirements,
+    outcome_likelihood,
+    set_question,
+)
 
 __all__: list[str] = []
 
@@ -57,7 +64,7 @@ class FreeNodes:
         self._tables: FloatArray | None = None if states is None else states[0]
         self.classes: IntArray = np.arange(problem.n_classes) if states is None else states[1]
         self.by_set = self._tables is not None and not problem.structure.gates.any()
-        self._check_size(most_nodes(problem, belief, n_more, self.by_set) if problem.max_cost is None else 0)
+        self._check_size(most_nodes(problem, belief, n_more, self.by_set) if problem.limits.max_cost is None else 0)
         self.levels: list[BeliefState] = [belief]
         self.prices: list[FloatArray] = []
         self.following: list[IntArray] = []
@@ -126,7 +133,7 @@ class FreeNodes:
     def likelihood(self, question: int, belief: BeliefState) -> FloatArray:
         """P(outcome | what was seen, hidden state), (n or 1, n_outcomes, n_hidden)."""
         if self._tables is None:
-            return set_question(belief, question).likelihood
+            return outcome_likelihood(set_question(belief, question))
         return self._tables[question, : self.problem.n_outcomes[question]][None]
 
     @cached_property

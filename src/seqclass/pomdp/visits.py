@@ -63,7 +63,7 @@ def with_visits(problem: AcquisitionProblem, visits: Visits | None) -> Acquisiti
         return problem
     if problem.visits is not None:
         raise ValueError("visits cost something in this problem already: give it without.")
-    if problem.rules is not None:
+    if problem.limits.rules is not None:
         raise ValueError(NO_VISITS)
     if visits.delays.shape != (problem.n_questions,):
         raise ValueError(f"visits must have a delay for each of the {problem.n_questions} questions.")

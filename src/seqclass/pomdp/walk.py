@@ -18,7 +18,7 @@ from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.account import join_accounts, join_arrays
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState, set_question
+from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState, set_question, with_component
 from seqclass.pomdp.visits import order_panels
 
 __all__: list[str] = []
@@ -140,7 +140,6 @@ def join_beliefs(parts: Sequence[BeliefState]) -> BeliefState:
         first.problem.structure.join([part.state for part in parts]),
         join_accounts([part.account for part in parts]),
         observed=join_arrays(parts, "observed"),
-        component=join_arrays(parts, "component"),
     )
 
 
@@ -290,9 +289,9 @@ def initial_histories(
     row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
     weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
-    first = first[row[drawn]]
-    first.component = None if belief.component is None else belief.component[lot[drawn]]
-    return first, weight[drawn]
+    component = belief.account.component
+    component = None if component is None else component[lot[drawn]]
+    return with_component(first[row[drawn]], component), weight[drawn]
 
 
 def initial_histories_without_policy(

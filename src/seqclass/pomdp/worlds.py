@@ -13,7 +13,14 @@ from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled, set_question
+from seqclass.pomdp.problem import (
+    AcquisitionProblem,
+    BeliefState,
+    outcome_likelihood,
+    question_is_sampled,
+    set_question,
+    with_component,
+)
 from seqclass.pomdp.table_problem import in_any_order
 
 __all__: list[str] = []
@@ -123,7 +130,7 @@ class DrawnCaseSource:
         if self.own:
             if question_is_sampled(belief):
                 return _draw_sampled(belief._take(place), label, rng)
-            return _draw_of_rows(belief.likelihood, place, label, rng)
+            return _draw_of_rows(outcome_likelihood(belief), place, label, rng)
         question = np.broadcast_to(belief.question, len(belief))[place]
         outcome = np.empty(len(cases), dtype=np.int64)
         for asked in np.unique(question).tolist():
@@ -181,7 +188,7 @@ class Rows:
             X, columns, keys, begun = agent._outcome_rows(X, policy or agent.policy)
         else:
             X = keys = X if hasattr(X, "tocsc") else check_observations(problem, X)
-            if problem.starts is not None:
+            if problem.structure.starts is not None:
                 raise ValueError(
                     "observations of a problem in which something is known at the start: give the fitted classifier."
                 )
@@ -189,8 +196,7 @@ class Rows:
             begun = (problem.initial_belief(), np.zeros(X.shape[0], dtype=np.intp))
             if policy is not None:
                 drawn, node = initial_rows(policy, X if keys is None else keys)
-                begun = (problem.initial_belief(len(drawn)), node)
-                begun[0].component = drawn.component
+                begun = (with_component(problem.initial_belief(len(drawn)), drawn.account.component), node)
         self.first: BeliefState = begun[0]
         self._node: IntArray = begun[1]
         self._data = DataObservations(X, columns, self._node)
@@ -265,7 +271,7 @@ def _check_world(problem: AcquisitionProblem, world: Any, agent: AgentLike | Non
             "world must be an AcquisitionProblem, a fitted observation model or a fitted classifier, got "
             f"{short_repr(world)}."
         )
-    if problem.starts is not None:
+    if problem.structure.starts is not None:
         raise ValueError("world must be a problem of the same starts, since something is known at the start here.")
     n_features = len(source.n_outcomes_)
     if source is not other:
@@ -303,7 +309,7 @@ def _check_other_problem(problem: AcquisitionProblem, world: AcquisitionProblem)
         same = has and np.array_equal(problem.structure.members(question), world.structure.members(question))
         other_size = int(world.n_outcomes[question]) if same else 0
         _check_size(problem.names.question(question), int(problem.n_outcomes[question]), other_size)
-    own, others = problem.starts, world.starts
+    own, others = problem.structure.starts, world.structure.starts
     if (own is None) != (others is None) or (
         own is not None and others is not None and not np.array_equal(own.outcomes, others.outcomes)
     ):

@@ -327,7 +327,7 @@ def search_of_cases(
     if (
         upper - lower <= _TUNING.near * upper
         or any_order.structure.samples
-        or any_order.starts is not None
+        or any_order.structure.starts is not None
         or not any_order.n_questions
     ):
         return None
@@ -388,7 +388,7 @@ def least_in_hindsight(
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
     """No policy costs less, in any order: a short search, or where questions are sampled one price and knowledge."""
-    if not problem.structure.samples and problem.starts is None:
+    if not problem.structure.samples and problem.structure.starts is None:
         search = OrderSearch(problem, bounds)
         search.run(3000, remaining_seconds() / 3)
         return search.low

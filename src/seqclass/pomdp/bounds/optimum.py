@@ -61,7 +61,7 @@ def _evidence(
     parts: list[Any] = [seen, *(column[:, None] for column in columns)]
     if paid is not None and paid.shape[1]:  # what was known or missing was seen, and paid for by nobody
         parts.append(paid)
-    if problem.max_cost is not None:  # which of a group came first decides what is left to spend
+    if problem.limits.max_cost is not None:  # which of a group came first decides what is left to spend
         parts.append(np.round(spent, 12)[:, None])
     return row_keys(parts)
 
@@ -151,7 +151,7 @@ class StateBounds(OrderBounds):
 def asking_once(belief: BeliefState) -> FloatArray:
     """Cost of asking each question and then deciding, (n, n_questions); inf where it is not open."""
     after, may = belief.problem.structure.costs_after(np.arange(belief.problem.n_questions), belief), belief.available
-    if belief.problem.rules is not None:
+    if belief.problem.limits.rules is not None:
         may = may & ~constraint_status(belief).must_continue_after
     return np.where(may, belief.prices + after, np.inf)
 
@@ -278,7 +278,9 @@ def optimal_costs(
     # partial answers that are listed in the time of one history that is visited, about
     listable = 20 * max_histories
     # of what is alike fewer are visited, and of what is within a limit
-    limited = problem.any_order and problem.starts is None and is_limited(problem) and are_few(problem, listable)
+    limited = (
+        problem.any_order and problem.structure.starts is None and is_limited(problem) and are_few(problem, listable)
+    )
     whole = horizon == problem.n_stages and not alike and not limited
     if whole and (listed := PartialAnswers.from_problem(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
@@ -346,9 +348,9 @@ class PartialAnswers:
             or not problem.n_questions
         ):
             return False
-        if any(one is not None for one in (problem.rules, problem.starts, problem.visits)):
+        if any(one is not None for one in (problem.limits.rules, problem.structure.starts, problem.visits)):
             return False
-        if problem.max_cost is not None and problem.groups is not None:  # what is left depends on who came first
+        if problem.limits.max_cost is not None and problem.groups is not None:  # what is left depends on who came first
             return False
         # no more are listed in one array: some 40 bytes each
         return bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, 2 * 10**7), 1)) + TIE)
@@ -371,9 +373,9 @@ class PartialAnswers:
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
         opened &= ~self.gone
         prices = prices_beside(problem, groups_paid_after(problem, ~opened & self.pays) | self.paid)
-        if problem.max_cost is not None:
+        if problem.limits.max_cost is not None:
             opened &= affords(
-                problem.max_cost, (self.spent + ~opened @ np.where(self.gone, 0.0, prices[0]))[:, None] + prices
+                problem.limits.max_cost, (self.spent + ~opened @ np.where(self.gone, 0.0, prices[0]))[:, None] + prices
             )
         prices = multiplier * prices
         for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
@@ -532,8 +534,8 @@ def alike_questions(problem: AcquisitionProblem) -> list[IntArray]:
         not problem.any_order
         or states is None
         or problem.structure.samples
-        or problem.rules is not None
-        or problem.starts is not None
+        or problem.limits.rules is not None
+        or problem.structure.starts is not None
     ):
         return []
     if problem.groups is not None or problem.bundles is not None or problem.n_questions < 2:
@@ -559,7 +561,7 @@ def expand(
     be asked are only listed where the ``whole`` is wanted.
     """
     last, problem = belief.stage + depth, belief.problem
-    whole = whole or not problem.any_order or problem.structure.samples or problem.rules is not None
+    whole = whole or not problem.any_order or problem.structure.samples or problem.limits.rules is not None
     stages: list[EnumeratedStage] = []
     root = np.arange(len(belief))
 
@@ -595,7 +597,7 @@ def most_asked(belief: BeliefState) -> int:
     """Most questions that any row can still be asked, in any order, by their number and what they cost at least."""
     problem = belief.problem
     most: int = problem.n_stages - belief.stage
-    limit = problem.max_cost if problem.any_order and problem.visits is None else None
+    limit = problem.limits.max_cost if problem.any_order and problem.visits is None else None
     if limit is not None and len(belief):
         most = min(most, int(affords(limit, belief.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
     return most
@@ -609,7 +611,7 @@ def are_few(problem: AcquisitionProblem, most: float) -> bool:
     width = problem.n_classes if problem.structure.latent is None else len(problem.structure.latent.classes)
     each = np.arange(len(counts)) * float(width)
     kept = counts
-    if problem.rules is None:  # the last answers are looked at all at once, and not kept
+    if problem.limits.rules is None:  # the last answers are looked at all at once, and not kept
         # what an answer takes that is not followed, of what others take
         kept, each[-1] = counts[:-1], 0.1 * each[-1]
     most = min(_WITHIN_LIMITS if is_limited(problem) else FEW, most)
@@ -619,7 +621,7 @@ def are_few(problem: AcquisitionProblem, most: float) -> bool:
 
 def is_limited(problem: AcquisitionProblem) -> bool:
     """Whether no case can be asked all questions, in any order, and its last answers are looked at all at once."""
-    return problem.rules is None and most_asked(problem.initial_belief()) < problem.n_questions
+    return problem.limits.rules is None and most_asked(problem.initial_belief()) < problem.n_questions
 
 
 def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:

@@ -313,7 +313,7 @@ class OrderSearch(Search[BeliefState]):
             some = nodes[rows]
             high[rows] = np.minimum(high[rows], asking_once(some).min(axis=1, initial=np.inf))
             low[rows] = self.bounds.lower(some)
-            if self.problem.rules is not None:
+            if self.problem.limits.rules is not None:
                 low[rows] = np.maximum(low[rows], np.minimum(some.stopping_cost, cost_lower_bound(some)))
         return np.minimum(low, high), high
 

@@ -223,7 +223,7 @@ class PomdpPyPolicy(Policy):
     def _any_order_task(self, belief: BeliefState) -> _Task:
         """Task of a problem in any order, where what was seen tells all but what was paid for missing answers."""
         key = [np.asarray(belief.observed, dtype=np.int64).tobytes(), belief.prices.tobytes()]
-        if self.problem.max_cost is not None:  # which of a group came first decides what is left to spend
+        if self.problem.limits.max_cost is not None:  # which of a group came first decides what is left to spend
             key.append(belief.spent.tobytes())
 
         def make() -> Unrolled | Staged:

@@ -135,7 +135,7 @@ class FreeLayout(_Numbered):
 
     def names(self, prefix: str) -> list[str]:
         """Names of the nodes: ``q<question>`` of each that was asked, ``o<outcome>`` where answers matter."""
-        limited = self.problem.max_cost is not None
+        limited = self.problem.limits.max_cost is not None
         names: list[str] = []
         for level in self.nodes.levels:
             for number, seen in enumerate(observations(level).tolist()):

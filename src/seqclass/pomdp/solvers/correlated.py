@@ -20,7 +20,7 @@ from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, outcome_likelihood
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, solve_ridge, solve_scaled_ridge
@@ -338,7 +338,7 @@ class _Outcomes:
         return result
 
     def _pay(self, part: slice, limit: FloatArray) -> BoolArray:
-        likelihood = self.info.likelihood[part]
+        likelihood = outcome_likelihood(self.info)[part]
         n, n_outcomes, n_classes = likelihood.shape
         # a row an instance and outcome; numpy is slow to broadcast along an axis as short as the classes'
         joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.probabilities[part], n_outcomes, axis=0)

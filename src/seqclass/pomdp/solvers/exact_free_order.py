@@ -166,7 +166,7 @@ class ExactFreeOrder(Solver):
                 "ExactFreeOrder chooses among questions, and this problem asks them in a fixed order; make it with "
                 "any_order=True, or use GridValueIteration or ExactValueIteration."
             )
-        if problem.starts is not None:
+        if problem.structure.starts is not None:
             raise ValueError(
                 "ExactFreeOrder makes a table of partial answers to one start, and something is known here of each "
                 "case (known); use Adaptive or Lookahead."
@@ -368,9 +368,9 @@ class RecursionPolicy(DeepLookaheadPolicy):
         # answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
         group_status = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
         asked, spent = np.zeros(len(belief), dtype=np.intp), np.zeros(len(belief))
-        if problem.max_questions is not None:
+        if problem.limits.max_questions is not None:
             asked = belief.stage - seen.sum(axis=1)
-        if problem.max_cost is not None:
+        if problem.limits.max_cost is not None:
             spent = np.round(belief.spent - seen @ problem.prices, 12) + 0.0
         keys = row_keys([gone, *group_status, asked[:, None], spent[:, None]])
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)

@@ -298,9 +298,9 @@ class Growing:
             instead = (problem.groups >= 0) & np.isfinite(before) & ~paid[rows][:, problem.groups]
             prices = prices + np.where(instead, np.minimum(added - before, 0.0), 0.0)[:, asked]
         total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
-        if problem.max_cost is not None:
+        if problem.limits.max_cost is not None:
             paid = total - expected + self.info.spent[rows][:, None]
-            total = np.where(affords(problem.max_cost, paid), total, np.inf)
+            total = np.where(affords(problem.limits.max_cost, paid), total, np.inf)
         total = np.where(allowed[:, asked], total, np.inf)
         best = (total <= total.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return asked[best], total[np.arange(len(rows)), best]

@@ -402,8 +402,8 @@ def _solve_exact(problem: AcquisitionProblem, most: int, n_branches: int) -> Pla
     sizes = problem.n_outcomes + 1.0
     if (
         not problem.any_order
-        or problem.max_cost is not None
-        or problem.starts is not None
+        or problem.limits.max_cost is not None
+        or problem.structure.starts is not None
         or np.log(2 * sizes).sum() > np.log(max(most, 1))
     ):
         return None

@@ -71,7 +71,7 @@ class PricedTree(Solver):
     min_rows: int = 3
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        if not problem.any_order or problem.visits is not None or problem.rules is not None or problem.bundles:
+        if not problem.any_order or problem.visits is not None or problem.limits.rules is not None or problem.bundles:
             raise ValueError(
                 'PricedTree asks any question next, one at a time (order="adaptive"), without visits, rules and '
                 "bundles; take Adaptive() or Panels()."

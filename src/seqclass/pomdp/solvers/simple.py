@@ -265,7 +265,7 @@ class DeepLookaheadPolicy(LeastCostPolicy):
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus the expected cost after it, looking ahead."""
         costs = lookahead_costs(belief, self.depth, self.n_candidates)
-        return costs if self.problem.rules is None else np.where(candidate_questions(belief), costs, np.inf)
+        return costs if self.problem.limits.rules is None else np.where(candidate_questions(belief), costs, np.inf)
 
 
 def lookahead_costs(belief: BeliefState, depth: int, n_candidates: int | None = None) -> FloatArray:
@@ -328,7 +328,9 @@ def _candidates(
     problem = belief.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + perfect_cost(problem)])
     least = prices + problem.structure.costs_after(asked, belief, further)
-    had = once if problem.rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
+    had = (
+        once if problem.limits.rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
+    )
     reached = np.minimum(finishing_cost(belief), had.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):

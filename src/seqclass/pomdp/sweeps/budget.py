@@ -19,7 +19,7 @@ from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -74,7 +74,7 @@ class RandomisedPolicy(Policy, Readable):
         if not policies:
             raise ValueError("policies must name at least one policy.")
         for number, policy in enumerate(policies):
-            if policy.initial_belief()[0].component is not None:
+            if policy.initial_belief()[0].account.component is not None:
                 raise ValueError(
                     f"policies[{number}] draws lots itself, and an instance draws one only; give the policies inside "
                     "it in its place, their probabilities multiplied by its own."
@@ -90,8 +90,7 @@ class RandomisedPolicy(Policy, Readable):
     def initial_belief(self) -> tuple[BeliefState, FloatArray]:
         """Return a row for each policy, and their probabilities; see `Policy.initial_belief`."""
         belief = self.problem.initial_belief(len(self.policies))
-        belief.component = np.arange(len(self.policies))
-        return belief, self.probabilities
+        return with_component(belief, np.arange(len(self.policies))), self.probabilities
 
     @property
     def _seed(self) -> int:
@@ -148,9 +147,9 @@ class RandomisedPolicy(Policy, Readable):
         return all(policy._knows_any_belief for policy in self.policies)
 
     def _by_component(self, belief: BeliefState) -> list[tuple[Policy, IntArray]]:
-        if belief.component is None:
+        if (component := belief.account.component) is None:
             raise ValueError("a randomised policy acts once lots are drawn: start from its initial_belief().")
-        pairs = [(policy, np.flatnonzero(belief.component == number)) for number, policy in enumerate(self.policies)]
+        pairs = [(policy, np.flatnonzero(component == number)) for number, policy in enumerate(self.policies)]
         return [(policy, rows) for policy, rows in pairs if rows.size]
 
     def _check_stored(self) -> None:
@@ -163,13 +162,13 @@ def within_budget(
     problem: AcquisitionProblem, *, max_features: int | None = None, max_cost: float | None = None
 ) -> AcquisitionProblem:
     """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features."""
-    n_stages, limit = problem.n_stages, problem.max_cost
+    n_stages, limit = problem.n_stages, problem.limits.max_cost
     if max_features is not None:
         n_stages = min(n_stages, check_integer(max_features, "max_features", 0))
     if max_cost is not None:
         limit = min(check_real(max_cost, "max_cost", 0), np.inf if limit is None else limit)
     if problem.any_order:
-        most = problem.max_questions if max_features is None else n_stages
+        most = problem.limits.max_questions if max_features is None else n_stages
         return problem.replace(max_questions=most, max_cost=limit)
     if max_cost is not None and limit is not None:
         if problem.visits is not None:

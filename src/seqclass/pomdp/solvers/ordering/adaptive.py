@@ -281,7 +281,7 @@ class Adaptive(Solver):
         with time_limit(np.inf if self.max_seconds is None else self.max_seconds):
             try:
                 with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 2):
-                    beyond = problem.structure.samples or problem.starts is not None
+                    beyond = problem.structure.samples or problem.structure.starts is not None
                     if not beyond and (exact := solve_exact(problem, self._max_partial_answers)) is not None:
                         return with_info(exact, ordering=OrderingChoice(_EXACTLY, ()))
                 check_deadline()
@@ -332,7 +332,11 @@ class Adaptive(Solver):
         -------
         bool
         """
-        return not problem.structure.samples and problem.starts is None and are_few(problem, self._max_partial_answers)
+        return (
+            not problem.structure.samples
+            and problem.structure.starts is None
+            and are_few(problem, self._max_partial_answers)
+        )
 
     @property
     def _max_partial_answers(self) -> int:
@@ -369,7 +373,7 @@ class Adaptive(Solver):
 
 def _searchable(problem: AcquisitionProblem) -> bool:
     """Whether orders are searched: the plan of a search follows no start and nothing that has to be asked."""
-    return not problem.structure.samples and problem.starts is None and not has_requirements(problem)
+    return not problem.structure.samples and problem.structure.starts is None and not has_requirements(problem)
 
 
 def _stop_policy(problem: AcquisitionProblem) -> Policy:

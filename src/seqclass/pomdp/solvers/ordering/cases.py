@@ -64,7 +64,7 @@ class TrialCases:
     def costs(self, policy: Policy, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """What a policy costs in some cases."""
         start = None
-        if policy.problem.starts is not None:
+        if policy.problem.structure.starts is not None:
             start = initial_beliefs(policy.problem)[0], self.start[first:last]
         acquired = acquire(policy, self.X[first:last], columns=self.columns, start=start)
         cost = acquired.leaf_price + policy.problem.stopping_cost(acquired.leaf_belief)
@@ -78,7 +78,7 @@ def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -
         many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(initial_beliefs(problem)[1])
     exact = not problem.structure.samples and many <= n
     # what a network draws at once knows nothing of how cases begin
-    drawn = None if exact or problem.starts is not None else problem.structure.draw_cases(n, rng)
+    drawn = None if exact or problem.structure.starts is not None else problem.structure.draw_cases(n, rng)
     if drawn is None:
         cases, weight, start = _walk_cases(problem, n, exact, rng)
     else:
@@ -117,6 +117,6 @@ def _walk_cases(
 
 def without_limits(problem: AcquisitionProblem) -> AcquisitionProblem:
     """Return the same problem without a budget and rules."""
-    if problem.max_questions is None and problem.max_cost is None and problem.rules is None:
+    if problem.limits.max_questions is None and problem.limits.max_cost is None and problem.limits.rules is None:
         return problem
     return problem.replace(max_questions=None, max_cost=None, rules=None)
