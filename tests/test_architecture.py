@@ -582,6 +582,115 @@ def test_numbers_stand_with_what_they_steer() -> None:
     assert numbers("A = 1\nB = (-2, 3.0)\nC: int = 2**4\nD = {'a': 1}\nE = True\nF = 'x'\ndef f():\n    g = 1") == 5
 
 
+#: A class that is there to be asked for: what others derive from, or what code is written against.
+BASE = re.compile(r"Base[A-Z]")
+#: Where one concrete class of ours is told from others outside its file, and why a hook would be worse. What users give
+#: in several kinds is turned into one at the door; the classes that programs are written of are those that are known.
+TOLD_APART = {
+    **dict.fromkeys(
+        [
+            ("analysis/information.py", "BeliefState"),
+            ("pomdp/bounds/optimum.py", "BeliefState"),
+            ("pomdp/policy.py", "BeliefState"),
+        ],
+        "P(class) alone or a belief",
+    ),
+    **dict.fromkeys(
+        [("agent/_coding.py", "Discretizer"), ("fitting/_chunked.py", "Discretizer")],
+        "a discretiser may be any transformer, which has no hook of ours",
+    ),
+    **dict.fromkeys(
+        [
+            ("exams/estimates.py", "ItemResponse"),
+            ("exams/items.py", "ItemParameters"),
+            ("experiment/grid.py", "Dataset"),
+            ("pomdp/rules.py", "SkipLogic"),
+            ("report/page.py", "Explored"),
+            ("report/page.py", "ExploredRun"),
+        ],
+        "an argument of several kinds",
+    ),
+    **dict.fromkeys(
+        [
+            ("exams/report.py", "ItemResponse"),
+            ("plots/selection_map.py", "Prequential"),
+            ("plots/stability.py", "Prequential"),
+            ("pomdp/solvers/correlated.py", "LookaheadPolicy"),
+        ],
+        "anything else is refused, with what is needed",
+    ),
+    **dict.fromkeys(
+        [("cli/ask.py", "CertifiedError"), ("cli/ask.py", "ScorePlan"), ("cli/predict.py", "ScorePlan")],
+        "a model file holds one of several things",
+    ),
+    **dict.fromkeys(
+        [("export/_program.py", name) for name in ("MixtureProblem", "ModelProblem", "RepeatValues", "SimplexGrid")],
+        "a program is written class by class",
+    ),
+    ("adaptive_classifier.py", "Adaptive"): "it builds its ways itself, and visits change those of one kind",
+    ("agent/components.py", "ClassMixture"): "components are of this model only, and asked for here only",
+    ("cli/_errors.py", "OfParameter"): "an error that names its parameter is worded as an option",
+    ("cli/_banks.py", "SkillProfile"): "the file reads banks of two kinds",
+    ("experiment/_keeping.py", "SequentialClassifier"): "the one classifier that is found in a pipeline",
+    ("experiment/methods.py", "Costs"): "settings of costs are not those of a method",
+    ("fitting/_fit.py", "DiscreteNetwork"): "the states of a network that was given are read here only",
+    ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",
+    ("pomdp/bounds/dual.py", "LookaheadPolicy"): "whether a policy follows the values of the bound",
+    ("pomdp/files/policies.py", "FreeLayout"): "the two layouts of a file are read there only",
+    ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
+    ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",
+}
+
+
+def class_tests(package: Path) -> set[tuple[str, str]]:
+    """Files that test for a concrete class of ours that is defined elsewhere, and the class.
+
+    Checks of what a file holds, assertions, protocols, abstract classes, bases and errors do not count.
+    """
+    homes: dict[str, set[Path]] = {}
+    abstract: set[str] = set()
+    trees = {file: ast.parse(file.read_text("utf-8")) for file in module_files(package).values()}
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(file)
+                text = " ".join(map(ast.unparse, node.bases))
+                if re.search(r"\b(Protocol|ABC)\b|(Error|Exception|Warning)\b", text):
+                    abstract.add(node.name)
+
+    def walk(file: Path, node: ast.AST, checks: bool) -> Iterator[tuple[str, str]]:
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if name in ("isinstance", "issubclass") and isinstance(node, ast.Call) and len(node.args) == 2 and not checks:
+            for part in ast.walk(node.args[1]):
+                called = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+                if file not in homes.get(called, {file}) and called not in abstract and not BASE.match(called):
+                    yield file.relative_to(package).as_posix(), called
+        checks = checks or name == "require" or isinstance(node, ast.Assert)
+        checks = checks or (isinstance(node, ast.FunctionDef) and node.name == "_check_stored")
+        for child in ast.iter_child_nodes(node):
+            yield from walk(file, child, checks)
+
+    aside = package / "persistence" / "_checks.py"
+    return {found for file, tree in trees.items() if file != aside for found in walk(file, tree, False)}
+
+
+def test_classes_are_told_apart_where_that_is_better_than_a_hook() -> None:
+    assert class_tests(PACKAGE) == set(TOLD_APART)
+
+
+def test_tests_for_classes_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "class A: ...\nclass P(Protocol): ...\nclass BaseB: ...\nclass Wrong(ValueError): ...\nisinstance(x, A)\n"
+    )
+    (tmp_path / "b.py").write_text(
+        "from a import A, P, BaseB, Wrong\nif isinstance(x, (A, str)): pass\nassert isinstance(x, A)\n"
+        "isinstance(x, (P, BaseB, Wrong, int))\nrequire(isinstance(x, A))\n"
+        "def _check_stored(self):\n    return isinstance(self, A)\n"
+    )
+    (tmp_path / "c.py").write_text("import a\nissubclass(x, a.A)\n")
+    assert class_tests(tmp_path) == {("b.py", "A"), ("c.py", "A")}
+
+
 #: A text that names a module of ours, or what is in one, as what a test patches is often named; or that is code.
 DOTTED = re.compile(rf"\A({PACKAGE.name}(?:\.\w+)+)\.?\Z|(?:from|import) ({PACKAGE.name}(?:\.\w+)+)")
 

@@ -113,6 +113,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
     target_name_: str | None = _fitted_attribute("target_name")
     calibration_: Calibration = _fitted_attribute("calibration", always=False, how=": it comes of calibrate=True")
     expected_cost_: float = _fitted_attribute("expected_cost")
+    #: Whether `fit` holds rows out where nobody says how many.
+    _holds_out = False
 
     def settings(self) -> Settings:
         """The settings of a fit, as a record."""

@@ -433,6 +433,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     rules: Any = None
     missing: str = "ignored"
     half_life: float | None = None
+    _holds_out = True
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None

@@ -88,11 +88,11 @@ class _Table:
             self.source, row = source, np.arange(self.n)
         elif options or len(cases) == self.n:
             self.source = self.usual
-        if isinstance(self.source, DrawnCaseSource):
-            self.source.fixed[cases] = -1
+        if (fixed := self.source.fixed) is not None:
+            fixed[cases] = -1
             if observations is None and options.get("true_class") is not None:
                 label = class_numbers(self.problem, self.agent, options["true_class"])
-                self.source.fixed[cases] = np.broadcast_to(label, self.n)[cases]
+                fixed[cases] = np.broadcast_to(label, self.n)[cases]
         start = self.source.begin(cases, rng, row)
         kept = [(rows[on], belief[on]) for rows, belief in self.batches if (on := ~np.isin(rows, cases)).any()]
         self.batches, self._masks = _by_stage([*kept, (cases, self.source.first[start])]), None

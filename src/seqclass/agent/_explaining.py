@@ -25,10 +25,9 @@ from seqclass.agent.agent import (
     require_columns,
     to_numbers,
 )
-from seqclass.agent.components import Component, Likeness, component
+from seqclass.agent.components import Component, Likeness, component, mixture_of
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
 from seqclass.agent.record import EncodedRows
-from seqclass.bn import ClassMixture
 from seqclass.costs import full_price_steps
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.account import prices_without_visits
@@ -101,8 +100,8 @@ class _Teller:
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""
         agent, problem = self.agent, self.agent.problem
-        model = agent.model
-        if not isinstance(model, ClassMixture) or len(model.weights_) == len(agent.classes) or not n_asked:
+        model = mixture_of(agent)
+        if model is None or len(model.weights_) == len(agent.classes) or not n_asked:
             return None
         state = model.start(1)
         for feature, outcome in zip(agent.known.tolist(), self.known[row].tolist()):

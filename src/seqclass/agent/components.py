@@ -122,6 +122,11 @@ class Likeness(Readable):
         return visible(f"Most like {self.component.name} ({self.probability:.0%}){typical}.")
 
 
+def mixture_of(agent: Agent) -> ClassMixture | None:
+    """The model where its classes have components; None of any other model."""
+    return agent.model if isinstance(agent.model, ClassMixture) else None
+
+
 def largest_first(model: ClassMixture, c: int) -> IntArray:
     """Hidden states of a class, by weight."""
     states = np.flatnonzero(model.hidden_class_ == c)

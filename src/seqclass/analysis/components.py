@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import agent_of
-from seqclass.agent.components import Component, component, largest_first
-from seqclass.bn import ClassMixture
+from seqclass.agent.components import Component, component, largest_first, mixture_of
 
 
 def describe_components(
@@ -50,9 +49,8 @@ def describe_components(
     other, kind 2 of 2 (50% of the class): x0 = 1 (98% of them, 50% of all); x1 = 0 (98% of them, 50% of all)
     """
     agent = agent_of(classifier)
-    model = agent.model
-    if not isinstance(model, ClassMixture):
-        raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(model).__name__}.")
+    if (model := mixture_of(agent)) is None:
+        raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(agent.model).__name__}.")
     check_integer(n_traits, "n_traits", 0)
     return [
         component(agent, model, hidden, n_traits, feature_names)

@@ -159,6 +159,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     _apart: Any = None
     #: Whether a fit learns from rows; a network that is given is as it is.
     _learns: ClassVar[bool] = True
+    #: Whether features are independent given the class, as it has them.
+    _is_naive: ClassVar[bool] = False
     #: Whether questions are computed together only with those of equally many outcomes.
     _batches_by_size: ClassVar[bool] = False
     #: Whether evidence may be a sparse matrix.
@@ -570,6 +572,18 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         features = np.asarray(order, dtype=np.intp)
         return [np.sort(features[:stage]) for stage in range(len(features))]
+
+    def _own_names(self) -> tuple[list[Any] | None, list[tuple[str, ...]]]:
+        """Names of the features, None without any, and of the outcomes of each, as the model itself has them."""
+        outcomes = getattr(self, "state_names_", None) or {}
+        shows = [tuple(map(str, outcomes.get(j, ()))) for j in range(self.n_features_in_)]
+        return getattr(self, "feature_names_", None), shows
+
+    def _graph(self, names: Sequence[str]) -> tuple[list[str], list[list[int]], list[int], set[int]]:
+        """Name, parents and feature of each node, -1 for what is none, and which are the class."""
+        above: Any = getattr(self, "parents_", [()] * len(names))
+        parents = [[int(i) + 1 for i in own] or [0] for own in above]
+        return ["class", *names], [[], *parents], [-1, *range(len(names))], {0}
 
     def _posterior(self, evidence: Any) -> FloatArray:
         """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""

@@ -172,7 +172,7 @@ class DiscreteNetwork(ObservationModel):
         """
         self.__dict__ = {name: value for name, value in self.__dict__.items() if name not in self._cached}
         check_integer(self.max_cells, "max_cells", 1)
-        self.network_ = as_tables(self.network)
+        self.network_ = NetworkTables.from_value(self.network)
         self.targets_ = _targets(self.network_, self.target)
         self.questions_ = _questions(self.network_, self.targets_, self.questions, _latent(self.network))
         nodes = [self.network_.number(name) for name in self.questions_]
@@ -303,6 +303,15 @@ class DiscreteNetwork(ObservationModel):
 
     def _offered_outcomes(self, feature: int) -> list[Any] | None:
         return list(self.network_.states[self.network_.names.index(self.questions_[feature])])
+
+    def _own_names(self) -> tuple[list[Any] | None, list[tuple[str, ...]]]:
+        return self.questions_, list(map(tuple, self.outcomes_))
+
+    def _graph(self, names: Sequence[str]) -> tuple[list[str], list[list[int]], list[int], set[int]]:
+        features = [-1] * len(self.network_.names)
+        for feature, node in enumerate(self._nodes):
+            features[node] = feature
+        return self.network_.names, self.network_.parents, features, set(self.targets_)
 
     def _draw_rows(self, n: int, rng: np.random.Generator) -> IntArray | None:
         return self.sample(n, rng)[0]
@@ -635,15 +644,6 @@ def _keep_connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted:
         left = [part for part in left if not part[0] & reached]
         reached |= set().union(*(any_order for any_order, _ in near))
     return [factor for _, factor in connected]
-
-
-def as_tables(network: Any) -> NetworkTables:
-    """Take a network in any form that is known."""
-    if isinstance(network, NetworkTables):
-        return network
-    if isinstance(network, (str, os.PathLike)):
-        return read_network(network)
-    return NetworkTables.from_pgmpy(network)
 
 
 def _latent(network: Any) -> set[str]:

@@ -80,6 +80,7 @@ class NaiveBayes(ObservationModel):
     """
 
     _accepts_sparse = True
+    _is_naive = True
     _: KW_ONLY
     alpha: float = 1.0
     prior: Any = None

@@ -146,6 +146,13 @@ class NetworkTables(Readable):
         return drawn
 
     @classmethod
+    def from_value(cls, network: Any) -> NetworkTables:
+        """Take a network in any form that is known: tables, a file, or a network of pgmpy."""
+        if isinstance(network, NetworkTables):
+            return network
+        return read_network(network) if isinstance(network, (str, os.PathLike)) else cls.from_pgmpy(network)
+
+    @classmethod
     def from_pgmpy(cls, network: Any) -> NetworkTables:
         """Take over a pgmpy network.
 

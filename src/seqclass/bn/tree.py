@@ -292,7 +292,7 @@ class TreeNetwork(ObservationModel):
     """
 
     #: What is worked out from the fitted attributes when it is first needed.
-    _cached = ("graph_", "_edges", "_engine", "_neighbours")
+    _cached = ("graph_", "_edges", "_engine", "_forest", "_neighbours")
 
     structure: Any = "tree"
     _: KW_ONLY
@@ -491,8 +491,8 @@ class TreeNetwork(ObservationModel):
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | what the state has seen, class) of many features at once; two passes of messages in a forest."""
-        if isinstance(self._engine, Forest):
-            return all_conditionals(self._engine, state.columns(), len(state))[:, features]
+        if self._forest is not None:
+            return all_conditionals(self._forest, state.columns(), len(state))[:, features]
         return super().stage_likelihoods(features, state)
 
     def join(self, states: Sequence[Any]) -> NetworkState:
@@ -524,8 +524,8 @@ class TreeNetwork(ObservationModel):
         check_is_fitted(self)
         evidence = self._check_evidence(evidence)
         columns = _columns(evidence)
-        if isinstance(self._engine, Forest):
-            return all_conditionals(self._engine, columns, len(evidence))
+        if self._forest is not None:
+            return all_conditionals(self._forest, columns, len(evidence))
         shape = (len(evidence), self.n_features_in_, int(self.n_outcomes_.max(initial=1)), len(self.classes_))
         result = np.zeros(shape)
         for j, V in enumerate(self.n_outcomes_):
@@ -592,11 +592,18 @@ class TreeNetwork(ObservationModel):
         return np.array(sorted(edges), dtype=np.intp).reshape(-1, 2)
 
     @cached_property
+    def _forest(self) -> Forest | None:
+        """What answers for all features at once, by two passes of messages; None where each is asked by itself."""
+        whole = self.is_forest_ and self.conditioning_ == "full"
+        return Forest(parent_array(self.parents_), self.cpds_) if whole else None
+
+    @cached_property
     def _engine(self) -> Any:
         """What answers queries: ``conditional(feature, columns, n)`` and ``log_evidence(columns, n)``."""
+        if self._forest is not None:
+            return self._forest
         if self.is_forest_:
-            forest = Forest(parent_array(self.parents_), self.cpds_)
-            return forest if self.conditioning_ == "full" else NearestAncestor(PathTables(forest))
+            return NearestAncestor(PathTables(Forest(parent_array(self.parents_), self.cpds_)))
         if self.conditioning_ == "full":
             return Elimination(self.parents_, self.cpds_)
         assert self.pair_counts_ is not None

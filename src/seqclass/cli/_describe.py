@@ -25,7 +25,7 @@ from seqclass.cli._commands import fit
 from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input_file
 from seqclass.cli._format import count, gap_text, table, wrap
 from seqclass.costs import Costs
-from seqclass.evaluation.contract import CertifiedError, classifier_of
+from seqclass.evaluation.contract import CertifiedError, classifier_of, contract_of
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import ClassInformation
@@ -50,7 +50,7 @@ def load_contract(
 ) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
     """Read a model file as `load_model` does, and what 'seqclass certify' found of it, if it wrote the file."""
     model, held = load_parts(path, unknown, currency)
-    return model, held if isinstance(held, CertifiedError) else None
+    return model, contract_of(held)
 
 
 def load_parts(
@@ -61,7 +61,7 @@ def load_parts(
     with as_input_errors():
         held = load(path)
     try:
-        clf, _ = classifier_of(held if isinstance(held, CertifiedError) else getattr(held, "classifier", held))
+        clf, _ = classifier_of(getattr(held, "classifier", held) if contract_of(held) is None else held)
     except TypeError:
         raise InputError(f"{path} holds a {type(held).__name__}, not a classifier.") from None
     except ValueError as error:

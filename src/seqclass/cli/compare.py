@@ -150,7 +150,7 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
         summary, compared = results.summary().to_dict("records"), _compare(results, cells, failed)
         told: dict[str, Any] = {"differences": [], "differences_over": {}}
-        if isinstance(compared, Comparison):
+        if compared is not None and not isinstance(compared, str):
             told["differences"] = compared.differences.to_dict("records")
             told["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
         echo_json({"run": str(results.path), "unit": results.unit or None, "summary": summary, **told, "cells": rows})

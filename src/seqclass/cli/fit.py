@@ -15,7 +15,7 @@ from seqclass._utils.marks import mark_columns
 from seqclass._utils.model_files import parts
 from seqclass._utils.validation import columns_of
 from seqclass._utils.warned import HeldOutWarning
-from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
+from seqclass.adaptive_classifier import adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, as_input_errors, check_output
@@ -173,7 +173,7 @@ def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | Non
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldOutWarning)  # which the report says
-        folds = {} if isinstance(clf, AdaptiveClassifier) else {"held_out": 5}
+        folds = {} if clf._holds_out else {"held_out": 5}
         try:
             rows.fit(clf, **(folds if held_out is None else {"held_out": held_out}))
         except ValueError as error:

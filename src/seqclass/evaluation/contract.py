@@ -398,9 +398,14 @@ class CertifiedError(Readable):
         require(known is self.certified, "it has another classifier")
 
 
+def contract_of(model: Any) -> CertifiedError | None:
+    """What `certify_error` found, where it is that; None of anything else."""
+    return model if isinstance(model, CertifiedError) else None
+
+
 def classifier_of(model: Any) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
     """A fitted classifier, given by itself or by what `certify_error` found, and what that is."""
-    contract = model if isinstance(model, CertifiedError) else None
+    contract = contract_of(model)
     clf = model if contract is None else contract.require_classifier()
     if not isinstance(clf, BaseSequentialClassifier):
         raise TypeError(

@@ -307,20 +307,23 @@ def _decode_key(problem: AcquisitionProblem, key: bytes) -> list[int]:
 
 @to_program.register
 def _(policy: PanelPolicy) -> dict[str, Any]:
+    _exactly(policy, PanelPolicy)
+    return _panel_program(policy)
+
+
+def _panel_program(policy: PanelPolicy, plan: list[list[Any]] | None = None) -> dict[str, Any]:
     least, most = (min(size, policy.problem.n_questions) for size in policy.sizes)
     data = {"type": "panels", "n_stages": policy.n_stages, "least": least, "most": most}
     weights = None if policy.values.weights is None else policy.values.weights.tolist()
-    return data | {"n_branches": policy.n_branches, "once": policy.once, "weights": weights, "plan": _panels(policy)}
+    return data | {"n_branches": policy.n_branches, "once": policy.once, "weights": weights, "plan": plan or []}
 
 
-def _panels(policy: PanelPolicy) -> list[list[Any]]:
-    """Rows of the panel that is ordered, as bits, what it costs (null: there is none), and what was seen."""
-    if not isinstance(policy, PlannedPanels):
-        _exactly(policy, PanelPolicy)
-        return []
+@to_program.register
+def _(policy: PlannedPanels) -> dict[str, Any]:
     if sum(len(keys) for keys, _, _ in policy.plan) * policy.problem.n_questions > MOST_NUMBERS:
         raise NotExportable("its table of panels is too large to be written; Panels(max_nodes=0) has none")
-    return _rows(policy.problem, policy.plan)
+    # rows of the panel that is ordered, as bits, what it costs (null: there is none), and what was seen
+    return _panel_program(policy, _rows(policy.problem, policy.plan))
 
 
 @to_program.register

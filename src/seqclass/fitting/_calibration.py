@@ -16,12 +16,10 @@ from seqclass.agent.calibration import Calibration
 from seqclass.agent.record import EncodedRows
 from seqclass.fitting._folds import mask_unseen
 from seqclass.fitting._steps import take_rows
-from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
+from seqclass.pomdp import DECIDE, AcquisitionProblem
 from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.problem import BeliefState, outcome_likelihood, question_is_sampled, with_component
-from seqclass.pomdp.solvers.base import without_certificate
-from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.walk import join_beliefs, split_by_question
 
 _TINY = 1e-12
@@ -237,28 +235,13 @@ TUNING = ExponentTuning()
 
 MOST_ANSWERS = sum(TUNING.blocks)
 #: Where any question may come next few cases are asked for more, and each answer takes a look at all questions.
-_MOST_FREE = sum(TUNING.blocks[:8])
+MOST_FREE = sum(TUNING.blocks[:8])
 #: Exponents that are tried; the mean of their weights lies between.
 _GRID = np.linspace(0.0, 1.0, 21)
 
 
 #: Questions that each answer was to, as columns of the data, and how often each.
 Asked = list[tuple[IntArray, IntArray]]
-
-
-class RuleOnlySolver(Solver, stored=False):
-    """Asks what a rule says, without the values that tell when to stop."""
-
-    certificate_paths = 0
-
-    def __init__(self, adaptive: Adaptive) -> None:
-        self.adaptive = adaptive
-
-    def _policy(self, problem: AcquisitionProblem) -> Policy:
-        if self.adaptive.enumerates(problem):
-            return without_certificate(self.adaptive).solve(problem)
-        assert self.adaptive.rules is not None
-        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST_FREE, problem.n_stages)))
 
 
 def exponents_of(groups: list[list[CalibrationFold]], repeats: int) -> list[tuple[Calibration, Asked]]:

@@ -20,7 +20,6 @@ from seqclass._utils.validation import plain_labels
 from seqclass._utils.warned import HeldOutWarning
 from seqclass.agent.agent import Agent, acquire_rows, to_numbers
 from seqclass.agent.record import AcquisitionRecord
-from seqclass.bn import NaiveBayes
 from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
 from seqclass.fitting._calibration import CalibrationFold, exponents_of
 from seqclass.fitting._fit import Fit, Found, asking_without, fit_without, replan
@@ -209,7 +208,7 @@ def remedies(fit: Fit) -> tuple[str, ...]:
     worth_trying = [] if fit.settings.calibrate or fit.settings.prefit else ["calibrate=True"]
     if agent.problem.any_order and observed_order(agent.policy) is None:
         worth_trying.append('a fixed order, order="conditional"')
-    if isinstance(agent.model, NaiveBayes):
+    if agent.model._is_naive:
         worth_trying.append("seqclass.ifc2f, which models how features depend on one another")
     return (*worth_trying, "more rows")
 

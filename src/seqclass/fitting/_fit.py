@@ -28,7 +28,7 @@ from seqclass.agent.training_rows import mark_rows
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Costs, Prices, warn_of_money
-from seqclass.fitting._calibration import MOST_ANSWERS, Asked, CalibrationFold, RuleOnlySolver, by_column, exponents_of
+from seqclass.fitting._calibration import MOST_ANSWERS, MOST_FREE, Asked, CalibrationFold, by_column, exponents_of
 from seqclass.fitting._data_quality import warn_of_doubts
 from seqclass.fitting._folds import recent_folds, recent_rows
 from seqclass.fitting._planning import (
@@ -48,7 +48,7 @@ from seqclass.fitting._steps import (
     take_rows,
     time_step,
 )
-from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Solver
 from seqclass.pomdp.prices_after import code_answers
 
 
@@ -395,10 +395,8 @@ def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray |
 def _settings_for_asking(settings: Settings) -> Settings:
     """Settings for a fit that is only asked for the next question, for which most need not be solved."""
     solver = settings.solver if is_free(settings.order) else FirstK(0)
-    if isinstance(solver, Panels) and solver.solver is not None:  # what is asked next, not what is ordered with it
-        solver = solver.solver
-    if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
-        solver = RuleOnlySolver(solver)
+    if isinstance(solver, Solver):
+        solver = solver._without_stopping(MOST_FREE)
     settings = settings.replace(calibrate=False)
     return settings if solver is settings.solver else settings.replace(solver=solver, target_cost=None)
 

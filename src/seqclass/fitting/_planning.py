@@ -21,7 +21,7 @@ from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
 from seqclass.fitting._settings import Settings
-from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Panels, Solver, solve_for_budget
+from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Solver, solve_for_budget
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
 from seqclass.pomdp.prices_after import check_order_of_prices, with_prices_after
@@ -217,8 +217,8 @@ def build_problem(
 def solver_of(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Solver:
     """The solver that the settings name, or that suits the problem."""
     solver = settings.solver
-    if isinstance(solver, Panels) and not orders_panels(problem):  # then one question at a time is best
-        solver = solver.solver
+    if isinstance(solver, Solver) and not orders_panels(problem):
+        solver = solver._one_at_a_time
     solver = default_solver(problem, settings.random_state) if solver is None else solver
     return solver if certify else without_certificate(solver)
 

@@ -34,7 +34,7 @@ from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.constraints import Limits
-from seqclass.pomdp.policy import LookaheadPolicy, draw_lots
+from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.walk import first_open
@@ -189,7 +189,7 @@ def rehearse(policy: Policy) -> None:
         if question == DECIDE:
             break
         belief = belief[np.flatnonzero(belief.available[:, question])].asking(question)
-        if isinstance(policy, LookaheadPolicy):
+        if policy._lookahead_values is not None:
             require(not np.isnan(expected_saving(policy, belief)).any(), "a policy expects no number")
         require(
             bool((np.abs(belief.outcome_probabilities.sum(axis=1) - 1) < 1e-6).all()), "outcomes are not sure to come"

@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import belief_text, near, short_repr
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.agent.agent import agent_of, naming_of
-from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.bn import ObservationModel
 from seqclass.plots._style import FAINT, NEUTRAL, Display, draw, draw_outline, outline_inches, shorten
 from seqclass.pomdp.names import Naming
 from seqclass.pomdp.solvers.ordering.rules import information_by_row
@@ -93,7 +93,7 @@ class NetworkDisplay(Display):
             seen[feature] = naming.code(feature, value, sizes[feature])
         prior = model.class_prior_ if prior is None else check_distribution(prior, len(model.classes_), "prior")
         self.posterior, self.information = _ask(model, np.asarray(prior), seen, called)
-        names, parents, features, targets = _graph(model, called)
+        names, parents, features, targets = model._graph(called)
         telling = np.argsort(-np.nan_to_num(self.information, nan=np.inf), kind="stable")  # what was seen comes first
         shown = telling[: max(check_integer(max_features, "max_features", 1), len(seen))]
         nodes, depths = _rows(parents, {features.index(j) for j in shown.tolist()} | targets)
@@ -192,12 +192,8 @@ class NetworkDisplay(Display):
 
 def _naming(model: ObservationModel) -> Naming:
     """What a model itself calls its parts."""
-    features, outcomes = getattr(model, "feature_names_", None), getattr(model, "state_names_", None) or {}
-    shows = [tuple(map(str, outcomes.get(j, ()))) for j in range(model.n_features_in_)]
-    if isinstance(model, DiscreteNetwork):
-        features, shows = model.questions_, list(map(tuple, model.outcomes_))
-    named = () if features is None else tuple(map(str, features))
-    return Naming(named, tuple(shows), tuple(map(str, model.classes_.tolist())))
+    features, shows = model._own_names()
+    return Naming(tuple(map(str, features or ())), tuple(shows), tuple(map(str, model.classes_.tolist())))
 
 
 def _ask(
@@ -217,18 +213,6 @@ def _ask(
         nats = information_by_row(belief[None], np.asarray(model.stage_likelihoods(open_, state)))[0]
         information[open_] = np.maximum(nats / np.log(2), 0.0)
     return belief, information
-
-
-def _graph(model: ObservationModel, names: Sequence[str]) -> tuple[list[str], list[list[int]], list[int], set[int]]:
-    """Name, parents and feature of each node, -1 for what is none, and which are the class."""
-    if isinstance(model, DiscreteNetwork):
-        network, features = model.network_, [-1] * len(model.network_.names)
-        for feature, name in enumerate(model.questions_):
-            features[network.names.index(name)] = feature
-        return network.names, network.parents, features, set(model.targets_)
-    above: Any = getattr(model, "parents_", [()] * len(names))
-    parents = [[int(i) + 1 for i in own] or [0] for own in above]
-    return ["class", *names], [[], *parents], [-1, *range(len(names))], {0}
 
 
 def _rows(parents: Sequence[Sequence[int]], wanted: set[int]) -> tuple[list[int], list[int]]:

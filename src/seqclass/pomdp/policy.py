@@ -245,6 +245,11 @@ class Policy(Stored, ABC):
         """Whether it answers for any P(class), not only for what may follow from the problem's own prior."""
         return True
 
+    @property
+    def _lookahead_values(self) -> ValueFunction | None:
+        """Values that it looks one step ahead on; None where it goes by anything else."""
+        return None
+
     def _as_belief(self, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
         """A belief of a problem of as many classes, also of P(class) alone where the policy goes by that."""
         if not isinstance(belief, BeliefState):
@@ -407,6 +412,10 @@ class LookaheadPolicy(Policy):
     def __init__(self, values: ValueFunction, info: SolveInfo | None = None) -> None:
         super().__init__(values.problem, values.n_stages, info)
         self.values = values
+
+    @property
+    def _lookahead_values(self) -> ValueFunction:
+        return self.values
 
     def _check_stored(self) -> None:
         values = stored_part(self, "values", ValueFunction)

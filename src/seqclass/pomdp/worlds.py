@@ -74,6 +74,10 @@ class CaseSource(Protocol):
     label: IntArray
     charge_missing: bool
 
+    @property
+    def fixed(self) -> IntArray | None:
+        """The class of each case where that is said, -1 where it is drawn; None where rows have their own."""
+
     def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
         """Let some cases begin anew; the row of ``first`` of each."""
 
@@ -172,6 +176,8 @@ class DrawnCaseSource:
 
 class Rows:
     """Cases of data: each shows what its row has, -1 where that is missing."""
+
+    fixed: None = None
 
     def __init__(
         self,

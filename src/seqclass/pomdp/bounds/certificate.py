@@ -32,7 +32,7 @@ from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, as_policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.tables import Tables
@@ -602,8 +602,7 @@ def certify(
     if not isinstance(hindsight, bool):
         check_real(hindsight, "hindsight", 0)
     policy = as_policy(policy, problem)
-    if values is None and isinstance(policy, LookaheadPolicy):
-        values = policy.values
+    values = policy._lookahead_values if values is None else values
     rng = as_generator(random_state)
     if scope is None:
         scope = "all orders" if problem.any_order else "order"

@@ -93,6 +93,15 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         settings = self.get_params(deep=False)
         return settings.get("target_gap") is None and settings.get("max_seconds") is None
 
+    @property
+    def _one_at_a_time(self) -> Solver | None:
+        """What solves problems in which nothing is saved by ordering several questions together; None: the usual."""
+        return self
+
+    def _without_stopping(self, n_stages: int) -> Solver:
+        """A solver of policies that ask the same, perhaps quicker, where nobody wants to know when they stop."""
+        return self
+
     def _check(self, problem: AcquisitionProblem) -> None:
         """Refuse a problem that the solver cannot do, before any work, and say what to use instead."""
 

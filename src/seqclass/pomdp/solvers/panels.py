@@ -243,6 +243,15 @@ class Panels(_PanelSolver):
     max_nodes: int = 2_000_000
     solver: Any = None
 
+    @property
+    def _one_at_a_time(self) -> Solver | None:
+        """The solver of single questions."""
+        return self.solver  # type: ignore[no-any-return]
+
+    def _without_stopping(self, n_stages: int) -> Solver:
+        """What is asked next, not what is ordered with it."""
+        return self.solver._without_stopping(n_stages) if isinstance(self.solver, Solver) else self
+
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.solver is not None:

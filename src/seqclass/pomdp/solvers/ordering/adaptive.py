@@ -32,7 +32,7 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, has_requirements
 from seqclass.pomdp.solve_info import WIDE_GAP, OrderingCandidate, OrderingChoice, SolveInfo
-from seqclass.pomdp.solvers.base import Solver, on_cases
+from seqclass.pomdp.solvers.base import Solver, on_cases, without_certificate
 from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact, with_bounds
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, model_cases
@@ -320,6 +320,11 @@ class Adaptive(Solver):
                 policy = trial.bound_by_cases(policy, 0.0 if sure is None else sure.low)
         return policy
 
+    def _without_stopping(self, n_stages: int) -> Solver:
+        """The rule alone, of the first ``n_stages`` questions, where there is one and it is not improved on."""
+        alone = self.rules is not None and len(self.rules) == 1 and not self.max_rounds
+        return RuleOnlySolver(self, n_stages) if alone else self
+
     def enumerates(self, problem: AcquisitionProblem) -> bool:
         """Whether partial answers are so few that all are enumerated.
 
@@ -369,6 +374,21 @@ class Adaptive(Solver):
             )
         for rule in self.rules or ():
             rule.check(problem)
+
+
+class RuleOnlySolver(Solver, stored=False):
+    """Asks what a rule says, without the values that tell when to stop."""
+
+    certificate_paths = 0
+
+    def __init__(self, adaptive: Adaptive, n_stages: int) -> None:
+        self.adaptive, self.n_stages = adaptive, n_stages
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        if self.adaptive.enumerates(problem):
+            return without_certificate(self.adaptive).solve(problem)
+        assert self.adaptive.rules is not None
+        return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(self.n_stages, problem.n_stages)))
 
 
 def _searchable(problem: AcquisitionProblem) -> bool:
