@@ -582,6 +582,51 @@ def test_numbers_stand_with_what_they_steer() -> None:
     assert numbers("A = 1\nB = (-2, 3.0)\nC: int = 2**4\nD = {'a': 1}\nE = True\nF = 'x'\ndef f():\n    g = 1") == 5
 
 
+#: Past participles, and words that look so and are none.
+PARTICIPLE = re.compile(
+    r"\w*(ed|wn)|bought|built|begun|chosen|done|forgotten|found|frozen|given|gone|heard|held|hidden|kept|laid|left|lost"
+    r"|made|meant|met|paid|proven|said|seen|sent|sold|sought|spent|spoken|stood|swept|taken|taught|thought|told|won|written"
+)
+NO_PARTICIPLES = {
+    "down",
+    "embed",
+    "exceed",
+    "feed",
+    "markdown",
+    "need",
+    "own",
+    "proceed",
+    "seed",
+    "shed",
+    "speed",
+    "unknown",
+}
+#: Functions and methods whose name begins with a past participle, which is neither a verb nor a noun. Those that are
+#: left are words of the field (a paired t test, an expected value, a realised cost), or public.
+MOST_PARTICIPLES = 29
+
+
+def participles(source: str) -> list[str]:
+    """Functions and methods of a file named by a past participle; properties may be adjectives."""
+    result = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            word, *_ = node.name.strip("_").split("_")
+            adjective = any(re.search(r"property|setter", ast.unparse(one)) for one in node.decorator_list)
+            if not adjective and word not in NO_PARTICIPLES and PARTICIPLE.fullmatch(word):
+                result.append(node.name)
+    return result
+
+
+def test_functions_are_named_by_verbs_and_nouns() -> None:
+    found = [name for file in module_files(PACKAGE).values() for name in participles(file.read_text("utf-8"))]
+    assert len(found) <= MOST_PARTICIPLES, found
+    assert participles(
+        "def found(): ...\ndef _drawn_cases(): ...\nclass A:\n    def kept_on(self): ...\n    @cached_property\n"
+        "    def fitted(self): ...\ndef seed(): ...\ndef draw_cases(): ...\ndef own_names(): ..."
+    ) == ["found", "_drawn_cases", "kept_on"]
+
+
 #: A class that is there to be asked for: what others derive from, or what code is written against.
 BASE = re.compile(r"Base[A-Z]")
 #: Where one concrete class of ours is told from others outside its file, and why a hook would be worse. What users give

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from seqclass import SequentialClassifier
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
-from seqclass.plots.acquisition_map import acquired_shares
+from seqclass.plots.acquisition_map import acquisition_shares
 from seqclass.plots.stagewise_calibration import stages_of
 
 matplotlib.use("Agg")
@@ -148,7 +148,7 @@ def test_calibration_refuses(record: AcquisitionRecord, cancer: tuple[Sequential
 
 def test_shares_are_in_the_order_of_steps_from_one(cancer: Any) -> None:
     clf, X, y = cancer
-    _, steps, share = acquired_shares(clf.acquire(X), (y == "benign").astype(int))
+    _, steps, share = acquisition_shares(clf.acquire(X), (y == "benign").astype(int))
     assert steps[0] == 1.0
     assert (np.diff(steps.round(9)) >= 0).all()
     assert share[:, 0].min() == 1.0

@@ -22,7 +22,7 @@ from seqclass._utils.validation import check_weights, class_numbers, plain_label
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.agent._explaining import explain
 from seqclass.agent._source import Source
-from seqclass.agent.agent import Agent, acquire_rows, agent_of, asked_names, copy_fitted, encode_rows, feature_name
+from seqclass.agent.agent import Agent, acquire_rows, agent_of, copy_fitted, encode_rows, feature_name, question_names
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.explanation import Explanation
 from seqclass.agent.provenance import Provenance
@@ -63,7 +63,7 @@ class _Fitted:
         return value
 
 
-def _fitted_attribute(name: str, always: bool = True, how: str = "") -> Any:
+def _agent_attribute(name: str, always: bool = True, how: str = "") -> Any:
     return _Fitted(name, always, how)
 
 
@@ -94,25 +94,25 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
     agent_: Agent
     provenance_: Provenance
-    held_out_: HeldOut = _fitted_attribute("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
+    held_out_: HeldOut = _agent_attribute("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
     timings_: dict[str, float]
     selector_: Any
-    n_features_in_: int = _fitted_attribute("n_features")
-    feature_names_in_: npt.NDArray[Any] = _fitted_attribute("feature_names", always=False)
-    encoder_: Any = _fitted_attribute("encoder")
-    coder_: OutcomeCoder = _fitted_attribute("coder")
-    support_: IntArray = _fitted_attribute("support")
-    model_: ObservationModel = _fitted_attribute("model")
-    problem_: AcquisitionProblem = _fitted_attribute("problem")
-    policy_: Policy = _fitted_attribute("policy")
-    order_: IntArray = _fitted_attribute("order")
-    ordering_: OrderingChoice | None = _fitted_attribute("policy.info.ordering")
-    classes_: npt.NDArray[Any] = _fitted_attribute("classes")
-    decisions_: npt.NDArray[Any] = _fitted_attribute("decisions")
-    decision_costs_: FloatArray = _fitted_attribute("problem.decision_costs")
-    target_name_: str | None = _fitted_attribute("target_name")
-    calibration_: Calibration = _fitted_attribute("calibration", always=False, how=": it comes of calibrate=True")
-    expected_cost_: float = _fitted_attribute("expected_cost")
+    n_features_in_: int = _agent_attribute("n_features")
+    feature_names_in_: npt.NDArray[Any] = _agent_attribute("feature_names", always=False)
+    encoder_: Any = _agent_attribute("encoder")
+    coder_: OutcomeCoder = _agent_attribute("coder")
+    support_: IntArray = _agent_attribute("support")
+    model_: ObservationModel = _agent_attribute("model")
+    problem_: AcquisitionProblem = _agent_attribute("problem")
+    policy_: Policy = _agent_attribute("policy")
+    order_: IntArray = _agent_attribute("order")
+    ordering_: OrderingChoice | None = _agent_attribute("policy.info.ordering")
+    classes_: npt.NDArray[Any] = _agent_attribute("classes")
+    decisions_: npt.NDArray[Any] = _agent_attribute("decisions")
+    decision_costs_: FloatArray = _agent_attribute("problem.decision_costs")
+    target_name_: str | None = _agent_attribute("target_name")
+    calibration_: Calibration = _agent_attribute("calibration", always=False, how=": it comes of calibrate=True")
+    expected_cost_: float = _agent_attribute("expected_cost")
     #: Whether `fit` holds rows out where nobody says how many.
     _holds_out = False
 
@@ -278,7 +278,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         True
         """
         agent = agent_of(self)
-        names: dict[str, Any] = {"classes": agent.classes, "names": asked_names(agent), "unit": agent.unit}
+        names: dict[str, Any] = {"classes": agent.classes, "names": question_names(agent), "unit": agent.unit}
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")

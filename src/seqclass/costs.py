@@ -16,7 +16,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.marks import columns_of_marks
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.prices_after import PriceAfter, read_prices_after, take_prices_after
-from seqclass._utils.stored import require, stored_array, stored_whole
+from seqclass._utils.stored import require, require_array, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import is_unit, join_names, short_repr
 from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
@@ -371,8 +371,8 @@ class Visits(Readable):
 
     def _check_stored(self) -> None:
         check_costs([self.cost, self.delay_cost], "costs of visits")
-        check_costs(stored_array(self, "delays", "f", None), "delays")
-        require(self.max_panel is None or stored_whole(self, "max_panel", 1) > 0, "max_panel is wrong")
+        check_costs(require_array(self, "delays", "f", None), "delays")
+        require(self.max_panel is None or require_whole(self, "max_panel", 1) > 0, "max_panel is wrong")
 
 
 @register
@@ -476,22 +476,22 @@ class Prices(Readable):
         return np.where(first_of_groups(groups) | (groups < 0), full, self.discounted[order]), full, groups
 
     def _check_stored(self) -> None:
-        full = check_costs(stored_array(self, "full", "f", None), "full")
-        discounted = check_costs(stored_array(self, "discounted", "f", len(full)), "discounted")
+        full = check_costs(require_array(self, "full", "f", None), "full")
+        discounted = check_costs(require_array(self, "discounted", "f", len(full)), "discounted")
         require((discounted <= full).all(), "discounted prices are above full ones")
         check_stored_groups(self, len(full))
         if self.bundles is not None:
-            stored_array(self, "bundles", "iu", len(full), low=-1, high=len(self.bundle_names) - 1)
+            require_array(self, "bundles", "iu", len(full), low=-1, high=len(self.bundle_names) - 1)
 
 
 def check_stored_groups(owner: Any, n: int) -> None:
     """Check the groups and visits of prices or of a problem that were read from a file."""
     if owner.groups is not None:
-        groups = stored_array(owner, "groups", "iu", n)
+        groups = require_array(owner, "groups", "iu", n)
         require(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
     if owner.visits is not None:
         require(isinstance(owner.visits, Visits), "visits are of another kind")
-        stored_array(owner.visits, "delays", "f", n)
+        require_array(owner.visits, "delays", "f", n)
 
 
 def first_of_groups(groups: IntArray) -> BoolArray:

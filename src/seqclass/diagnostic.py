@@ -478,7 +478,7 @@ def compare_strategies(
         wrong = float((joint * table.decision_costs[:, decision].T).sum())
         tried = []
         for one in orders:
-            done, paid = settled(one), _spent(problem, one)
+            done, paid = settled(one), _cumulative_prices(problem, one)
             tried.append((float(joint.sum(axis=1) @ paid[done]), float(joint.sum(axis=1) @ done), done.max(), one))
         price, asked, most, one = min(tried, key=lambda row: row[0])
         right = [joint[decision == d, d].sum() / joint[:, d].sum() if joint[:, d].any() else np.nan for d in (0, 1)]
@@ -492,7 +492,7 @@ def compare_strategies(
     for way, (needed, how) in ways.items():
         decision = np.where(answers.sum(axis=1) >= needed, 0, 1)
         rows.append(run(f"{way}, in parallel", decision, lambda one: np.full(len(joint), n)))
-        rows.append(run(f"{way}, in series ({how})", decision, partial(_settled, answers, needed)))
+        rows.append(run(f"{way}, in series ({how})", decision, partial(_count_until_settled, answers, needed)))
     policy = (ExactFreeOrder() if any_order else ExactValueIteration(certificate_paths=0)).solve(problem)
     best = evaluate(problem, policy, method="exact")
     right = [best.decision_given_class[d, d] if table.prior[d] else np.nan for d in (0, 1)]
@@ -507,14 +507,14 @@ def _row(strategy: str, order: str, tests: float, price: float, wrong: float, ri
     return {"strategy": strategy, "order": order, **costs, "sensitivity": right[0], "specificity": right[1]}
 
 
-def _settled(answers: BoolArray, needed: int, order: IntArray) -> IntArray:
+def _count_until_settled(answers: BoolArray, needed: int, order: IntArray) -> IntArray:
     """Number of tests after which it is settled whether so many are positive, (n_answers,)."""
     positive, n = answers[:, order].cumsum(axis=1), len(order)
     negative = np.arange(1, n + 1) - positive
     return np.asarray(((positive >= needed) | (negative > n - needed)).argmax(axis=1) + 1)
 
 
-def _spent(problem: AcquisitionProblem, order: IntArray) -> FloatArray:
+def _cumulative_prices(problem: AcquisitionProblem, order: IntArray) -> FloatArray:
     """Prices paid after none, one, ... of the tests in an order, whatever they show."""
     belief, paid = problem.initial_belief(), [0.0]
     for test in order.tolist():

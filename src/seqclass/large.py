@@ -27,7 +27,7 @@ from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import at_place, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns, refuse_absent
+from seqclass.agent.agent import agent_of, check_classifier, make_record, question_names, read_columns, refuse_absent
 from seqclass.agent.differential import labels_of
 from seqclass.agent.record import AcquisitionRecord, record_columns
 from seqclass.agent.training_rows import is_outside_training
@@ -60,7 +60,7 @@ def decisions_frame(clf: BaseSequentialClassifier, record: AcquisitionRecord, ke
         record,
         decision=lambda decision: {"decision": decision.astype(str) if mixed else decision},
         posterior=lambda posterior: {f"posterior_{c}": posterior[:, i] for i, c in enumerate(clf.classes_.tolist())},
-        order=lambda order: {"asked": _asked_names(clf, order, record.visit)},
+        order=lambda order: {"asked": _join_question_names(clf, order, record.visit)},
         differential=lambda sets: {"differential": _sets(clf, sets, record.posterior)},
     )
     return pd.DataFrame(columns)
@@ -70,7 +70,7 @@ def decisions_frame(clf: BaseSequentialClassifier, record: AcquisitionRecord, ke
 _PARTS, _TOGETHER = ";", "+"
 
 
-def _asked_names(clf: BaseSequentialClassifier, order: IntArray, visit: IntArray | None) -> list[str]:
+def _join_question_names(clf: BaseSequentialClassifier, order: IntArray, visit: IntArray | None) -> list[str]:
     """Names of the features asked for in each row, joined, by visit; each distinct row is spelt out once."""
     if not order.shape[1]:
         return [""] * len(order)
@@ -80,7 +80,7 @@ def _asked_names(clf: BaseSequentialClassifier, order: IntArray, visit: IntArray
     first = {key: i for i, key in enumerate(keys)}
     # a name with a sign that parts names is quoted, so that the names can be told apart again
     signs = {_PARTS, '"'} if visit is None else {_PARTS, '"', _TOGETHER}
-    columns = asked_names(agent_of(clf))
+    columns = question_names(agent_of(clf))
     named = clf.feature_name if columns is None else columns.__getitem__
     names = {j: _quote_name(str(named(j)), signs) for j in np.unique(order[order >= 0]).tolist()}
     text = {}

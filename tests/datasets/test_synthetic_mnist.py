@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.datasets import Dataset, load
-from seqclass.datasets.conditional import Conditional, Values, clipped_normal
+from seqclass.datasets.conditional import Conditional, Values, truncate_normal
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.synthetic_mnist import make_synthetic_mnist
 
@@ -95,7 +95,7 @@ def test_wrong_settings(settings: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("mean, std", [(0.0, 0.1), (0.8, 0.1), (0.5, 2.0)])
 def test_a_normal_that_is_cut_off(mean: float, std: float) -> None:
-    shape, rng = clipped_normal(mean, std), np.random.default_rng(0)
+    shape, rng = truncate_normal(mean, std), np.random.default_rng(0)
     drawn = np.clip(rng.normal(mean, std, 200_000), 0, 1)
     edges = np.array([-0.5, 0.0, 0.1, 0.5, 0.9, 1.0, 1.5])
     found = np.bincount(np.searchsorted(edges, drawn, side="right"), minlength=8) / len(drawn)
@@ -110,12 +110,12 @@ def test_a_normal_that_is_cut_off(mean: float, std: float) -> None:
 
 def test_a_number_of_its_own_beside_densities() -> None:
     """What is exactly 0.8 was covered; what is exactly 0 or 1 was cut off, and has no density there."""
-    feature = Conditional((clipped_normal(0.5, 0.5), Values.certain(0.8)), np.array([0, 1]))
+    feature = Conditional((truncate_normal(0.5, 0.5), Values.certain(0.8)), np.array([0, 1]))
     low, middle, own, high = np.exp(feature.log_likelihood([0.0, 0.5, 0.8, 1.0])).T
-    cut = float(clipped_normal(0.5, 0.5).probabilities[0])
+    cut = float(truncate_normal(0.5, 0.5).probabilities[0])
     assert low == pytest.approx([cut, 0])
     assert high == pytest.approx([cut, 0])
     assert own == pytest.approx([0, 1])
     assert middle[0] > 0
     assert middle[1] == 0
-    assert clipped_normal(2.0, 0.0).values.tolist() == [1.0]
+    assert truncate_normal(2.0, 0.0).values.tolist() == [1.0]

@@ -191,7 +191,7 @@ def test_a_question_of_many_outcomes_changes_nothing_for_the_others(kind: str) -
     states = wide.structure.latent.probability(level)
     together, *alone = [wide.structure.latent.tables_of(some)[0] for some in (every, *every[:, None])]
     assert together.by_class[0].shape[1] == sum(WIDE)
-    for name in ("class_information", "hidden_information", "separation"):
+    for name in ("class_information", "latent_information", "separation"):
         apart = [getattr(tables, name)(states) for tables in alone]
         np.testing.assert_allclose(getattr(together, name)(states), np.hstack(apart), rtol=1e-9, atol=1e-12)
 

@@ -38,14 +38,14 @@ def check_numbers(value: Any, name: str, *shape: int | None, low: float | None =
     return value
 
 
-def stored_array(
+def require_array(
     owner: Any, name: str, kinds: str, *shape: int | None, low: float | None = None, high: float | None = None
 ) -> Any:
     """Check an attribute that is an array; see `check_array`."""
     return check_array(getattr(owner, name), name, kinds, *shape, low=low, high=high)
 
 
-def stored_numbers(owner: Any, name: str, *shape: int | None, low: float | None = None) -> Any:
+def require_numbers(owner: Any, name: str, *shape: int | None, low: float | None = None) -> Any:
     """Check an attribute that is an array of finite numbers."""
     return check_numbers(getattr(owner, name), name, *shape, low=low)
 
@@ -57,19 +57,19 @@ def check_whole(value: Any, name: str, low: int, high: int = 2**62) -> int:
     return int(value)
 
 
-def stored_whole(owner: Any, name: str, low: int, high: int = 2**62) -> int:
+def require_whole(owner: Any, name: str, low: int, high: int = 2**62) -> int:
     """Check an attribute that is a whole number."""
     return check_whole(getattr(owner, name), name, low, high)
 
 
-def stored_list(owner: Any, name: str, length: int, of: str = "stages") -> list[Any]:
+def require_list(owner: Any, name: str, length: int, of: str = "stages") -> list[Any]:
     """Check an attribute that is a list with one entry for each of some things."""
     value: list[Any] = getattr(owner, name)
     require(type(value) is list and len(value) == length, f"{name} are of other {of}")
     return value
 
 
-def stored_part(owner: Any, name: str, kind: type) -> Any:
+def require_part(owner: Any, name: str, kind: type) -> Any:
     """Check an attribute that is a part of a kind."""
     value = getattr(owner, name)
     require(isinstance(value, kind), f"{name} is no {kind.__name__}")

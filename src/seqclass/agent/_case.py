@@ -17,14 +17,14 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.text import Remedied, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name, histories_of, marks_of, whole_problem
-from seqclass.agent.choices import offered_categories
+from seqclass.agent.choices import category_choices
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
-from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.one_step import remaining_questions
 from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
 from seqclass.pomdp.single_cases import History, KeptHistories
-from seqclass.pomdp.skipped import opened_questions
+from seqclass.pomdp.skipped import find_open_questions
 from seqclass.pomdp.visits import order_panels
 
 
@@ -304,7 +304,7 @@ class Questions:
         return result
 
     def _categories(self, column: int) -> tuple[str, ...]:
-        return tuple(offered_categories(self.agent, column))
+        return tuple(category_choices(self.agent, column))
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,12 +386,12 @@ class Case:
         rules, n = self.belief.problem.limits.rules, self.belief.problem.n_questions
         if question >= n or rules is None or rules.answers is None:
             return False
-        return not opened_questions(rules.answers, self.belief, ever)[0, question]
+        return not find_open_questions(rules.answers, self.belief, ever)[0, question]
 
     def is_closed(self, question: int, ever: bool = False) -> bool:
         """Whether a question is not asked, or left out by skip logic."""
         seen_by_policy = question < self.belief.problem.n_questions  # others are known at the start
-        asked = unasked_questions(self.belief if seen_by_policy else self.facts)[0, question]
+        asked = remaining_questions(self.belief if seen_by_policy else self.facts)[0, question]
         return not asked or self.leaves_out(question, ever)
 
     @property

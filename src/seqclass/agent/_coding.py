@@ -19,7 +19,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smal
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, plain_data, refuse_numbers, take_columns, to_frame
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import check_array, check_whole, is_fitted, require, stored_array
+from seqclass._utils.stored import check_array, check_whole, is_fitted, require, require_array
 from seqclass._utils.text import raise_all, short_repr
 from seqclass._utils.validation import check_n_classes, columns_of, plain_labels
 from seqclass.discretize import Discretizer
@@ -423,24 +423,24 @@ class OutcomeCoder:
         require(hasattr(self, "discretizer"), "discretizer is missing")
         if not is_fitted(self):
             return
-        n_outcomes = stored_array(self, "n_outcomes_", "iu", None, low=1)
+        n_outcomes = require_array(self, "n_outcomes_", "iu", None, low=1)
         n = len(n_outcomes)
         require(type(self.categories) is dict, "categories is no table")
         known = np.array([check_whole(j, "a categorical column", 0, n - 1) for j in self.categories], dtype=np.intp)
         if self.missing_ is not None:
-            stored_array(self, "missing_", "b", n)
+            require_array(self, "missing_", "b", n)
         own = check_array(self.n_value_outcomes, "n_outcomes_", "iu", n, low=1)
         sizes = {j: check_whole(k, "a number of categories", 0) for j, k in self.categories.items()}
         require(all(own[j] == max(1, k) for j, k in sizes.items()), "categories")
         numeric = np.setdiff1d(np.arange(n), known)
-        require(np.array_equal(stored_array(self, "numeric_", "iu", None), numeric), "numeric_ is wrong")
-        stored_array(self, "example_", "biuf", 1, n)
+        require(np.array_equal(require_array(self, "numeric_", "iu", None), numeric), "numeric_ is wrong")
+        require_array(self, "example_", "biuf", 1, n)
         inner = self.discretizer_
         require(inner is None or hasattr(inner, "transform"), "discretizer_ is none")
         if self.bins is not None:
             require(np.array_equal(self.bins.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
         if self.range_ is not None:
-            stored_array(self, "range_", "f", 2, n)
+            require_array(self, "range_", "f", 2, n)
 
 
 def _any_missing(codes: Any) -> BoolArray:

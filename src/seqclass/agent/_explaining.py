@@ -18,12 +18,12 @@ from seqclass.agent.agent import (
     column_categories,
     encode_rows,
     feature_name,
-    known_outcomes,
-    named_rows,
     outcome_labels,
+    outcomes_at_start,
     question_of_marks,
     require_columns,
     to_numbers,
+    with_all_columns,
 )
 from seqclass.agent.components import Component, Likeness, component, mixture_of
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
@@ -51,7 +51,7 @@ class _Teller:
     def __init__(self, agent: Agent, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
         self.agent, self.numbers, self.acquired = agent, to_numbers(agent, rows), acquired
         self.names = names
-        self.known = known_outcomes(agent, codes)
+        self.known = outcomes_at_start(agent, codes)
         self.questions = Questions(agent, agent.problem, names)
         self.path = acquired.leaf_path
         self.in_full: BoolArray | None = None
@@ -83,10 +83,10 @@ class _Teller:
             paid=float(sum(step.paid + step.visit_price for step in steps)),
             likeness=self._likeness(row, leaf, n_asked, known[leaf, n_asked]),
             unit=agent.unit,
-            known=self._known_values(row),
+            known=self._values_at_start(row),
         )
 
-    def _known_values(self, row: int) -> dict[str, Any]:
+    def _values_at_start(self, row: int) -> dict[str, Any]:
         """What is known of a case before the first question, by name; of a question with marks by its columns."""
         names, cells, of = self.names, dict[str, Any](), question_of_marks(self.agent)
         for column in self.agent.support[self.agent.known].tolist():
@@ -201,7 +201,7 @@ class _Teller:
 
 def _as_rows(agent: Agent, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
-    X = plain_data(named_rows(agent, X))
+    X = plain_data(with_all_columns(agent, X))
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

@@ -12,7 +12,7 @@ from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, mix_bits
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_whole
+from seqclass._utils.stored import require, require_whole
 
 Marks = npt.NDArray[np.uint64]
 
@@ -75,8 +75,8 @@ class RowFingerprints:
         sound = isinstance(marks, np.ndarray) and marks.dtype == np.uint64 and marks.ndim == 1 and marks.size > 0
         rising = sound and (marks[1:] > marks[:-1]).all() and type(self.complete) is bool
         require(rising, "marks of training rows are wrong")
-        require(marks.size <= stored_whole(self, "n_rows", 0), "numbers of training rows are wrong")
-        stored_whole(self, "n_twins", 0, self.n_rows)
+        require(marks.size <= require_whole(self, "n_rows", 0), "numbers of training rows are wrong")
+        require_whole(self, "n_twins", 0, self.n_rows)
         require(isinstance(self.coarse, (RowFingerprints, type(None))), "marks of cells of training rows are wrong")
 
 

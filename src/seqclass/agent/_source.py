@@ -26,7 +26,7 @@ from seqclass._utils.files import database
 from seqclass._utils.frames import FrameEncoder, refuse_dates
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.agent.agent import Agent, feature_name, known_features, make_record, start_rows
+from seqclass.agent.agent import Agent, feature_name, features_at_start, make_record, start_rows
 from seqclass.agent.record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp.acquisition import Acquisition, Histories, initial_rows
 from seqclass.pomdp.observations import DataObservations
@@ -150,7 +150,7 @@ class Source:
         self, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired."""
-        features = np.union1d(known_features(self.agent, known), self.agent.known).astype(np.intp)
+        features = np.union1d(features_at_start(self.agent, known), self.agent.known).astype(np.intp)
         work = self._acquire_all(record_beliefs, features, budget)
         acquired = self._run(work) if self.asynchronous else _at_once(work)
         if self._why is not None:

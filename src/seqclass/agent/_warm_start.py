@@ -15,7 +15,7 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
 from seqclass.pomdp.skipped import without_closed
-from seqclass.pomdp.solvers.ordering.rules import forced_question
+from seqclass.pomdp.solvers.ordering.rules import force_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk_to_end
 
 
@@ -125,7 +125,7 @@ class WarmStart:
 
         def ask(level: Level) -> IntArray:
             for rows, belief in self.see(level):
-                question[rows] = policy.action(belief) if budget is None else forced_question(policy, belief)
+                question[rows] = policy.action(belief) if budget is None else force_question(policy, belief)
             return np.full(len(level.belief), DECIDE)
 
         walk_to_end(self.info, np.ones(len(self.info)), ask)

@@ -141,7 +141,7 @@ class Agent:
     @property
     def order(self) -> IntArray:
         """Columns in the order they would be asked for, as far as the policy's horizon."""
-        return self.support[asked_features(self)]
+        return self.support[features_to_ask(self)]
 
     @property
     def expected_cost(self) -> float:
@@ -257,7 +257,7 @@ def naming_of(agent: Agent) -> ColumnNaming:
     )
 
 
-def asked_features(agent: Agent, whole: bool = False) -> IntArray:
+def features_to_ask(agent: Agent, whole: bool = False) -> IntArray:
     """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""
     problem = agent.problem
     questions = range(problem.n_questions if problem.any_order or whole else agent.policy.n_stages)
@@ -270,7 +270,7 @@ def asked_features(agent: Agent, whole: bool = False) -> IntArray:
 
 def whole_problem(agent: Agent) -> AcquisitionProblem:
     """All that the model could ask, in any order; the first questions are those of the problem."""
-    asked = asked_features(agent, whole=True)
+    asked = features_to_ask(agent, whole=True)
     order = np.concatenate([asked, np.setdiff1d(np.arange(len(agent.support)), asked)])
     prices = agent.prices.take(agent.support)
     costs, prior = agent.problem.decision_costs, agent.problem.prior
@@ -280,10 +280,10 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
 
 def to_numbers(agent: Agent, X: Any) -> Any:
     """Rows as numbers, checked against the columns of the fit; NaN where missing."""
-    return check_input(agent.columns, named_rows(agent, X), agent.encoder, agent.handle_unknown)
+    return check_input(agent.columns, with_all_columns(agent, X), agent.encoder, agent.handle_unknown)
 
 
-def named_rows(agent: Agent, X: Any) -> Any:
+def with_all_columns(agent: Agent, X: Any) -> Any:
     """Rows with all columns, if they are told by names, of some columns or with marks; others as they are."""
     if sparse.issparse(X):  # of which some call themselves mappings
         return X
@@ -308,14 +308,14 @@ def question_of_marks(agent: Agent) -> dict[str, str]:
     return {mark_prefix(question) + mark: question for question, marks in marks_of(agent).items() for mark in marks}
 
 
-def known_names(agent: Agent) -> list[str]:
+def names_at_start(agent: Agent) -> list[str]:
     """What is known of every case before the first question: columns, and questions with marks."""
     of = question_of_marks(agent)
     names = (feature_name(agent, column) for column in agent.support[agent.known].tolist())
     return list(dict.fromkeys(of.get(name, name) for name in names))
 
 
-def asked_names(agent: Agent) -> npt.NDArray[Any] | None:
+def question_names(agent: Agent) -> npt.NDArray[Any] | None:
     """Names of the columns, where a question with marks begins that of the question; None if they have none."""
     if (names := agent.feature_names) is None or not (marks := marks_of(agent)):
         return names
@@ -383,11 +383,11 @@ def require_columns(agent: Agent, X: Any, acquired: Acquisition | IntArray, know
 def encode_rows(
     agent: Agent, X: Any, features: IntArray | None = None, whole: bool = False, complete: bool = False
 ) -> EncodedRows:
-    """Outcomes of some features of the model, by default of `asked_features`, and of what is known.
+    """Outcomes of some features of the model, by default of `features_to_ask`, and of what is known.
 
     Of a data frame with complete columns none of them may be left out.
     """
-    features = asked_features(agent, whole) if features is None else features
+    features = features_to_ask(agent, whole) if features is None else features
     features = np.union1d(features, agent.known) if agent.known.size else features
     if complete:
         require_columns(agent, X, agent.support[features])
@@ -419,7 +419,7 @@ def acquire_rows(
     keys: Any = None,
 ) -> Acquisition:
     """Acquire and decide; see `BaseSequentialClassifier.acquire`. Lots are drawn by keys, or else by contents."""
-    features, asked = known_features(agent, known), asked_features(agent, whole=budget is not None)
+    features, asked = features_at_start(agent, known), features_to_ask(agent, whole=budget is not None)
     rows = encode_rows(agent, X, np.union1d(asked, features) if features.size else asked)
     if keys is not None and rows.keys is not None:
         rows = rows._replace(keys=keys)
@@ -498,12 +498,12 @@ def initial_row_beliefs(
     """Instances once what is known at the start was seen, for `acquire`; None where nothing is known then."""
     if not agent.known.size:
         return None
-    seen, policy = known_outcomes(agent, rows), policy or agent.policy
+    seen, policy = outcomes_at_start(agent, rows), policy or agent.policy
     lot = _sample_components(policy, rows)
     return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot)
 
 
-def known_outcomes(agent: Agent, rows: EncodedRows) -> IntArray:
+def outcomes_at_start(agent: Agent, rows: EncodedRows) -> IntArray:
     """Outcomes of what is known before the first question, (n, n_known)."""
     seen = rows.codes[:, rows.columns[agent.known]]
     return np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
@@ -518,13 +518,13 @@ def make_record(
 ) -> AcquisitionRecord:
     """The record of what was acquired, with what was known at the start and the budget."""
     record = AcquisitionRecord.from_acquisition(acquired, agent.decisions, agent.support, agent.prices.visits)
-    as_planned = budget is None and not np.setdiff1d(known_features(agent, known), agent.known).size
+    as_planned = budget is None and not np.setdiff1d(features_at_start(agent, known), agent.known).size
     if agent.differential is None or not as_planned:
         return record
     return replace(record, differential=agent.differential.holds(record.posterior))
 
 
-def known_features(agent: Agent, known: Sequence[Any]) -> IntArray:
+def features_at_start(agent: Agent, known: Sequence[Any]) -> IntArray:
     """Features of the model that are known; those that a selector left out change nothing."""
     features = known if isinstance(known, (str, int)) else list(known)
     if features == []:

@@ -7,7 +7,7 @@ from typing import Any
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import stored_array
+from seqclass._utils.stored import require_array
 from seqclass._utils.tables import Readable
 
 __all__ = ["Calibration"]
@@ -70,6 +70,6 @@ class Calibration(Readable):
         return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.exponents) + 1))
 
     def _check_stored(self) -> None:
-        exponents = stored_array(self, "exponents", "f", None, low=0, high=1)
+        exponents = require_array(self, "exponents", "f", None, low=0, high=1)
         for name in ("n_rows", "loss", "loss_before"):
-            stored_array(self, name, "f", len(exponents))
+            require_array(self, name, "f", len(exponents))

@@ -19,11 +19,11 @@ def is_category(agent: Agent, column: int, value: Any) -> bool:
     return agent.encoder is not None and agent.encoder.code(agent.encoder.columns_[column], value, "missing") >= 0
 
 
-def offered_categories(agent: Agent, column: int) -> list[str]:
+def category_choices(agent: Agent, column: int) -> list[str]:
     """What a column of categories may show, in the order to offer it: that of the model where it has one; else none."""
     known, model = column_categories(agent, column) or [], agent.model
     if column in agent.support:
-        listed = list(map(spelt, model._offered_outcomes(int(np.searchsorted(agent.support, column))) or []))
+        listed = list(map(spelt, model._outcome_choices(int(np.searchsorted(agent.support, column))) or []))
         known = listed if set(listed) == set(known) else known
     return known
 
@@ -36,7 +36,7 @@ def few_values(agent: Agent, column: int) -> list[str]:
 def answer_choices(agent: Agent, column: int, words: Labels) -> dict[str, str]:
     """Values to choose from, and their words, in the order to offer them; none where a number is to be told."""
     name, known = feature_name(agent, column), outcome_labels(agent, column)
-    own, values = words.answers(name), offered_categories(agent, column)
+    own, values = words.answers(name), category_choices(agent, column)
     if not values and agent.coder.discretizer_ is None:  # outcomes are told as they are
         values = known[: agent.coder.n_value_outcomes[column]]
     if values:
@@ -54,15 +54,15 @@ def check_labels(agent: Agent, labels: Any) -> Labels:
 
     marks = marks_of(agent)
 
-    def shown_by(name: str) -> list[str]:
+    def features_of(name: str) -> list[str]:
         if (column := number.get(name)) is None:  # a bundle
             return marks.get(name, [])
-        return offered_categories(agent, column) or list(
+        return category_choices(agent, column) or list(
             dict.fromkeys([*outcome_labels(agent, column), *few_values(agent, column)])
         )
 
     names = dict.fromkeys([*number, *agent.prices.bundle_names])
-    words = Labels.from_value(labels).check(names, shown_by, agent.classes.tolist(), agent.decisions.tolist())
+    words = Labels.from_value(labels).check(names, features_of, agent.classes.tolist(), agent.decisions.tolist())
     features = dict(words.features)
     for question, own in marks.items():
         texts, answers = words.answers(question), dict[str, str]()

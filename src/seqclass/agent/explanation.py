@@ -297,7 +297,7 @@ class Explanation(Readable):
         return len(self.steps)
 
     def __str__(self) -> str:
-        lines = [*_known_lines(self.known), f"At first: {belief_text(self.classes, self.prior)}"]
+        lines = [*_start_lines(self.known), f"At first: {belief_text(self.classes, self.prior)}"]
         visits = self.visit_texts
         for number, step in enumerate(self.steps, 1):
             lines += [visits[number - 1]] if number - 1 in visits else []
@@ -519,7 +519,7 @@ def _step_in_words(step: ExplanationStep, words: Labels, order: Sequence[int]) -
     return replace(step, name=words.in_line(step.name), value=value, label=label, before=before, after=after)
 
 
-def _known_lines(known: Mapping[str, Any]) -> list[str]:
+def _start_lines(known: Mapping[str, Any]) -> list[str]:
     """What was known at the start, in a line; none where nothing was."""
     most = 8
     answers = [answer_text(name, value_text(value)) for name, value in islice(known.items(), most)]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
-from seqclass._utils.stored import require, stored_array, stored_part, stored_whole
+from seqclass._utils.stored import require, require_array, require_part, require_whole
 from seqclass.bn import ObservationModel
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import draw_jointly, joint_likelihood, likelihood_along
@@ -152,14 +152,14 @@ class ModelProblem(AcquisitionProblem):
         return ModelStructure(self)
 
     def _check_stored(self) -> None:
-        model, starts = stored_part(self, "model", ObservationModel), self._starts
+        model, starts = require_part(self, "model", ObservationModel), self._starts
         require(len(model.classes_) == self.n_classes, "model has other classes")
         for question in range(self.n_questions):
             members, bundle = self.structure.members(question), self.structure.bundle(question)
             require((members < model.n_features_in_).all(), "model has other features")
             n_outcomes = self.n_outcomes[[question]] if bundle is None else bundle.sizes
             require(np.array_equal(n_outcomes, model.n_outcomes_[members]), "model has other outcomes")
-        stored_whole(self, "max_contexts", 1, 2**16)
+        require_whole(self, "max_contexts", 1, 2**16)
         if starts is not None:
             require(starts.features.max(initial=-1) < model.n_features_in_, "what is known is no feature of the model")
             known = (starts.outcomes >= -1) & (starts.outcomes < model.n_outcomes_[starts.features])
@@ -375,9 +375,9 @@ class ProjectedProblem(ModelProblem):
         return ProjectedStructure(self)
 
     def _check_stored(self) -> None:
-        kept = stored_part(self, "kept", StageContexts)
+        kept = require_part(self, "kept", StageContexts)
         require(kept.model is self.model, "its contexts are of another model")
-        require(np.array_equal(stored_array(kept, "order", "i", None), self.features), "its order is another")
+        require(np.array_equal(require_array(kept, "order", "i", None), self.features), "its order is another")
 
 
 class ProjectedStructure(ModelStructure):

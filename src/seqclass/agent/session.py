@@ -26,7 +26,7 @@ from seqclass.agent.differential import labels_of
 from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
-from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.one_step import remaining_questions
 from seqclass.pomdp.policy import DECIDE, Policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
 from seqclass.pomdp.single_cases import History
@@ -213,7 +213,7 @@ class Session:
             return pending[:most], unknown, unknown  # which the policy did not choose
         panels, numbers = policy.panels(case.belief), list[int]()
         if panels is not None:
-            numbers = np.flatnonzero(panels[0] & unasked_questions(case.facts)[0, : panels.shape[1]]).tolist()
+            numbers = np.flatnonzero(panels[0] & remaining_questions(case.facts)[0, : panels.shape[1]]).tolist()
         if panels is None or not panels[0].any():
             # of policies drawn by lot some order panels, others ask one question at a time
             history = case.history or History(self._questions.histories, case.belief)

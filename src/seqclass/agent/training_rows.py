@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.agent._row_fingerprints import Marks, cells_of, row_marks
-from seqclass.agent.agent import Agent, asked_features, column_categories, read_columns, to_numbers
+from seqclass.agent.agent import Agent, column_categories, features_to_ask, read_columns, to_numbers
 
 
 def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
@@ -34,12 +34,12 @@ def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
     return outside
 
 
-def marked_columns(agent: Agent) -> IntArray:
+def fingerprint_columns(agent: Agent) -> IntArray:
     """Columns by which rows are known again: those that the problem may ask for, and those known at the start."""
-    return np.unique(agent.support[np.union1d(asked_features(agent, whole=True), agent.known)])
+    return np.unique(agent.support[np.union1d(features_to_ask(agent, whole=True), agent.known)])
 
 
 def mark_rows(agent: Agent, X: Any, y: npt.NDArray[Any]) -> list[Marks]:
     """Marks of rows, numbers already: by the columns that the problem may ask for, and the class."""
-    codes, columns = np.searchsorted(agent.classes, y), marked_columns(agent)
+    codes, columns = np.searchsorted(agent.classes, y), fingerprint_columns(agent)
     return [row_marks(X, columns, codes, cells) for cells in cells_of(agent.coder.range_, columns)]

@@ -66,7 +66,7 @@ def dense_columns(X: Codes, columns: IntArray) -> IntArray:
     return np.asarray(picked.toarray() if sparse.issparse(picked) else picked)
 
 
-def shared_information(counts: FloatArray) -> float:
+def conditional_information(counts: FloatArray) -> float:
     """I(child; parent | class) in nats of a table of counts (V_child, V_parent, n_classes)."""
     total = counts.sum()
     if total <= 0:

@@ -457,7 +457,7 @@ def choose_components(
     for n in TUNING.candidates:
         if not scored.size or (log_likelihoods and n >= 2 * max(1, heaviest // TUNING.min_rows)):
             break  # all classes have had as many as they may have
-        log_likelihoods[n] = _held_out_log_likelihood(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        log_likelihoods[n] = _cross_fit_log_likelihood(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
         above, error = difference(log_likelihoods[n][0], log_likelihoods[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
@@ -498,7 +498,7 @@ def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
 
 
-def _held_out_log_likelihood(
+def _cross_fit_log_likelihood(
     rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, folds: IntArray, seed: int
 ) -> FloatArray:
     """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""

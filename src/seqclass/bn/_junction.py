@@ -195,7 +195,7 @@ class JunctionTree:
         Evidence enters at the highest clique that holds its variable, where it has one state. A message is worked out
         once for all rows that have seen the same behind it.
         """
-        steps = self._shared_steps(known, n)
+        steps = self._group_steps(known, n)
         cells = {number: self._cells(self.cliques[number], ()) * self.n_classes for number in steps}
         work = sum(
             len(group) * self._cells(self.cliques[number], fixed) * self.n_classes + TUNING.group_products
@@ -233,7 +233,7 @@ class JunctionTree:
             total *= messages[:, step.kind]
         return total
 
-    def _shared_steps(self, known: Mapping[int, IntArray], n: int) -> dict[int, _SharedStep]:
+    def _group_steps(self, known: Mapping[int, IntArray], n: int) -> dict[int, _SharedStep]:
         """What rows have seen the same behind each clique behind which any has seen something."""
         entering: dict[int, list[int]] = {}
         for j in sorted(known):
@@ -502,7 +502,7 @@ def _scopes(
     """Maximal cliques of a triangulated graph, by that of some orders of elimination which makes the least tables."""
     cells: float = math.inf
     cliques: list[set[int]] = []
-    for score in (_fill, _weight, _weighted_fill):
+    for score in (_fill, _weight, _fill_weight):
         tried = _eliminate([scope for scope, _ in factors], sizes, score)
         total = sum(math.prod(float(sizes[i]) for i in clique) for clique in tried)
         cells, cliques = min((cells, cliques), (total, tried), key=lambda pair: pair[0])
@@ -558,7 +558,7 @@ def _weight(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple
     return math.prod(float(sizes[a]) for a in (i, *near[i])), i
 
 
-def _weighted_fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
+def _fill_weight(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
     """The least sum of the products of the logarithms of sizes over the edges that are missing."""
     around, logarithm = near[i], math.log
     missing = sum(

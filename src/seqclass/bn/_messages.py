@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, log_or_infinite
-from seqclass.bn._cpds import laplace, shared_information, smooth_family
+from seqclass.bn._cpds import conditional_information, laplace, smooth_family
 from seqclass.bn._junction import JunctionTree, cut_factor, network_factor
 from seqclass.bn._structure import ancestors, topological
 
@@ -554,7 +554,7 @@ class PairTables:
 
     def _share(self, feature: int, ancestor: int) -> float:
         if (feature, ancestor) not in self._shares:
-            self._shares[feature, ancestor] = round(shared_information(self._pair(feature, ancestor)), 12)
+            self._shares[feature, ancestor] = round(conditional_information(self._pair(feature, ancestor)), 12)
         return self._shares[feature, ancestor]
 
 

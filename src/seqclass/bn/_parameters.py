@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_distribution, check_finite, check_not_negative
-from seqclass.bn._cpds import shared_information
+from seqclass.bn._cpds import conditional_information
 from seqclass.bn._structure import topological
 
 
@@ -129,5 +129,5 @@ def edge_information(parents: Sequence[IntArray], cpds: Sequence[FloatArray], pr
         elif len(above) == 1 and above[0] in marginal:
             joint = cpds[child] * marginal[above[0]]
             marginal[child] = joint.sum(axis=1)
-            weights[above[0], child] = shared_information(joint * prior)
+            weights[above[0], child] = conditional_information(joint * prior)
     return np.array([weight for _, weight in sorted(weights.items())], dtype=np.float64)

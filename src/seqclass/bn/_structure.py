@@ -21,12 +21,12 @@ from seqclass._utils.information import _mutual_information, canonical, continge
 from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
 from seqclass.bn._checks import Codes, count_outcomes
 from seqclass.bn._cpds import (
+    conditional_information,
     count_family,
     count_pairs,
     dense_columns,
     laplace,
     pays_off,
-    shared_information,
     smooth_family,
 )
 from seqclass.bn.base import CodedChunks
@@ -202,7 +202,7 @@ class Learner:
         for at in self._chunks(edges):
             part = edges[at]
             counts = self.count_pairs(part[:, ::-1])
-            weights[at] = [shared_information(table) for table in counts]
+            weights[at] = [conditional_information(table) for table in counts]
             for (_, child), table in zip(part.tolist(), counts):
                 if len(parents[child]) == 1:
                     tables[child], strengths[child] = self.smooth(table, self.single(child))
@@ -230,7 +230,7 @@ class Learner:
     def pair_weights(self) -> FloatArray:
         """I(feature; feature | class) of all pairs, in nats."""
         if self.pairs is not None:
-            parts = [shared_nats(joint, self._starts, self._starts) for joint in self.pairs]
+            parts = [sum_information(joint, self._starts, self._starts) for joint in self.pairs]
             information, both = (sum(part) for part in zip(*parts))
             value = np.maximum(information / np.where(both > 0, both, 1.0), 0.0)
             np.fill_diagonal(value, 0.0)
@@ -291,10 +291,10 @@ def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, wei
     if weight is None:
         dtype = np.float32 if TUNING.single_precision < K else np.float64
         return np.asarray(conditional_mutual_information(X, codes, dtype=dtype))
-    return _weighted_pair_weights(X, codes, sizes, n_classes, weight)
+    return _pair_weights_by_products(X, codes, sizes, n_classes, weight)
 
 
-def _weighted_pair_weights(
+def _pair_weights_by_products(
     X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray
 ) -> FloatArray:
     """Weights of all pairs from weighted rows, by products of indicators."""
@@ -311,7 +311,7 @@ def _weighted_pair_weights(
             for c in range(n_classes):
                 rows = codes == c
                 w = weight[rows, None]
-                information, both = shared_nats(a[rows].T @ (b[rows] * w), starts_a, starts_b)
+                information, both = sum_information(a[rows].T @ (b[rows] * w), starts_a, starts_b)
                 value += information
                 total += both
             value = np.maximum(value / np.where(total > 0, total, 1.0), 0.0)
@@ -320,7 +320,7 @@ def _weighted_pair_weights(
     return result
 
 
-def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tuple[FloatArray, FloatArray]:
+def sum_information(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tuple[FloatArray, FloatArray]:
     """Sum over the rows of the information, in nats, that features share, and those rows where both are present."""
     of_a, of_b = np.add.reduceat(joint, starts_b, axis=1), np.add.reduceat(joint, starts_a, axis=0)
     both = np.add.reduceat(of_a, starts_a, axis=0)

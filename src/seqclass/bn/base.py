@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.model_files import Stored
-from seqclass._utils.stored import is_fitted, stored_array, stored_numbers, stored_whole
+from seqclass._utils.stored import is_fitted, require_array, require_numbers, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_weights
 from seqclass.bn._checks import (
@@ -207,7 +207,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """Hear before `fit`: columns of the features in the data, names of all columns, bundles of the features."""
         return self
 
-    def _offered_outcomes(self, feature: int) -> list[Any] | None:
+    def _outcome_choices(self, feature: int) -> list[Any] | None:
         """What a feature may show, in the order in which to offer it, where the model knows that."""
         return None
 
@@ -616,8 +616,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     def _check_stored(self) -> None:
         if not is_fitted(self):
             return
-        stored_array(self, "n_outcomes_", "iu", stored_whole(self, "n_features_in_", 1), low=1)
-        check_distribution(stored_numbers(self, "class_prior_", len(self.classes_)), None, "class_prior_")
+        require_array(self, "n_outcomes_", "iu", require_whole(self, "n_features_in_", 1), low=1)
+        check_distribution(require_numbers(self, "class_prior_", len(self.classes_)), None, "class_prior_")
         self._check_stored_fit()
 
     def _check_stored_fit(self) -> None:

@@ -13,7 +13,7 @@ from scipy.special import entr, log_softmax, softmax
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.information import mutual_information
-from seqclass._utils.stored import require, stored_array, stored_list
+from seqclass._utils.stored import require, require_array, require_list
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
@@ -440,7 +440,7 @@ class ContextBayes(Mixture):
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()
-        columns = stored_array(self, "context_", "i", None, low=0, high=self.n_features_in_ - 1)
-        n_states = len(self.classes_) * len(stored_array(self, "context_values_", "i", None, len(columns)))
+        columns = require_array(self, "context_", "i", None, low=0, high=self.n_features_in_ - 1)
+        n_states = len(self.classes_) * len(require_array(self, "context_values_", "i", None, len(columns)))
         require(not len(columns) or n_states == len(self.hidden_class_), "context_values_ are wrong")
-        stored_list(self, "densities_", self.n_features_in_, "features")
+        require_list(self, "densities_", self.n_features_in_, "features")

@@ -16,7 +16,7 @@ from scipy.special import rel_entr
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.stored import require, stored_array, stored_part
+from seqclass._utils.stored import require, require_array, require_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes
@@ -301,7 +301,7 @@ class DiscreteNetwork(ObservationModel):
             return None
         return tree.tables(nodes)
 
-    def _offered_outcomes(self, feature: int) -> list[Any] | None:
+    def _outcome_choices(self, feature: int) -> list[Any] | None:
         return list(self.network_.states[self.network_.names.index(self.questions_[feature])])
 
     def _own_names(self) -> tuple[list[Any] | None, list[tuple[str, ...]]]:
@@ -621,7 +621,7 @@ class DiscreteNetwork(ObservationModel):
 
     def _check_stored_fit(self) -> None:
         # by preparing it anew, which computes nothing of the answers
-        require(stored_part(self, "network", NetworkTables) is self.network_, "network_ is none")
+        require(require_part(self, "network", NetworkTables) is self.network_, "network_ is none")
         again = DiscreteNetwork(self.network, self.target, self.questions, self.max_cells).fit()
         for name in ("outcomes_", "questions_", "targets_", "_states"):
             require(getattr(self, name) == getattr(again, name), f"{name} is not that of the network")
@@ -629,7 +629,7 @@ class DiscreteNetwork(ObservationModel):
             value, wanted = getattr(self, name), getattr(again, name)
             same = isinstance(value, np.ndarray) and np.array_equal(value, wanted)
             require(same, f"{name} is not that of the network")
-        prior = stored_array(self, "class_prior_", "f", len(again.classes_))
+        prior = require_array(self, "class_prior_", "f", len(again.classes_))
         require(np.allclose(prior, again.class_prior_, rtol=0, atol=1e-12), "class_prior_ is not that of the network")
 
 

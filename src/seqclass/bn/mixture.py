@@ -23,7 +23,7 @@ from seqclass._utils.arrays import (
     within_classes,
 )
 from seqclass._utils.information import contingency_table
-from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, resolve_prior
@@ -193,11 +193,11 @@ class LatentStateModel(ObservationModel):
         return np.where(beyond[:, :, None], 1.0, table) if beyond.any() else table
 
     def _check_stored_fit(self) -> None:
-        classes = stored_array(self, "hidden_class_", "i", None)
+        classes = require_array(self, "hidden_class_", "i", None)
         require(np.array_equal(np.unique(classes), np.arange(len(self.classes_))), "hidden_class_ has other classes")
-        weights = stored_numbers(self, "weights_", len(classes), low=0)
+        weights = require_numbers(self, "weights_", len(classes), low=0)
         require(np.allclose(np.bincount(classes, weights), 1), "weights_ are wrong")
-        tables = stored_numbers(self, "tables_", self.n_features_in_, None, len(classes), low=0)
+        tables = require_numbers(self, "tables_", self.n_features_in_, None, len(classes), low=0)
         real = np.arange(tables.shape[1]) < self.n_outcomes_[:, None]
         complete = tables.shape[1] >= self.n_outcomes_.max() and np.allclose(tables.sum(axis=1), 1)
         require(complete and not tables[~real].any(), "tables_ have other outcomes")
@@ -603,4 +603,4 @@ class ClassMixture(Mixture):
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()
-        stored_array(self, "n_components_", "i", len(self.classes_), low=1)
+        require_array(self, "n_components_", "i", len(self.classes_), low=1)

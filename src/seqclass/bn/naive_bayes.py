@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
-from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_integer, check_real, check_weights, exponential_forgetting
 from seqclass.bn._checks import (
     Codes,
@@ -235,9 +235,9 @@ class NaiveBayes(ObservationModel):
         return np.broadcast_to(table, (evidence.shape[0], *table.shape))
 
     def _posterior(self, evidence: Any) -> FloatArray:
-        return np.ascontiguousarray(state_posterior(evidence, self.class_prior_, self._padded_table).T)
+        return np.ascontiguousarray(state_posterior(evidence, self.class_prior_, self._pad_table).T)
 
-    def _padded_table(self, features: slice) -> FloatArray:
+    def _pad_table(self, features: slice) -> FloatArray:
         """P(outcome | class), and 1 beyond V_j, where no outcome lies."""
         table = self._likelihood_table(features)
         # an infinity that nothing ever picks would still send sparse sums the slow way
@@ -246,11 +246,11 @@ class NaiveBayes(ObservationModel):
 
     def _check_stored_fit(self) -> None:
         n_classes, temperature = len(self.classes_), self.temperature_
-        counts = stored_numbers(self, "counts_", self.n_features_in_, None, n_classes, low=0)
+        counts = require_numbers(self, "counts_", self.n_features_in_, None, n_classes, low=0)
         require(self.n_outcomes_.max() <= counts.shape[1], "counts_ are wrong")
         most = 1e100  # that add up to a number still
         require(counts.max(initial=0) <= most and 0 <= float(self.alpha) <= most, "counts are too large")
-        stored_numbers(self, "class_count_", n_classes)
+        require_numbers(self, "class_count_", n_classes)
         if not isinstance(temperature, (float, np.floating)):  # one a feature
-            temperature = stored_array(self, "temperature_", "f", self.n_features_in_)
+            temperature = require_array(self, "temperature_", "f", self.n_features_in_)
         require(bool(np.all(temperature >= 1)), "temperature_ is below 1")

@@ -17,8 +17,8 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of, feature_name, known_names, outcome_labels
-from seqclass.agent.choices import offered_categories
+from seqclass.agent.agent import agent_of, feature_name, names_at_start, outcome_labels
+from seqclass.agent.choices import category_choices
 from seqclass.agent.differential import Differential
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
@@ -98,7 +98,7 @@ def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str
         "decisions": [str(d) for d in clf.decisions_.tolist()],
         "decision_costs": clf.problem_.decision_costs.tolist(),
         "n_features": clf.n_features_in_,
-        "known": known_names(agent_of(clf)),
+        "known": names_at_start(agent_of(clf)),
         "unit": agent_of(clf).unit,
         "visits": visits_text(clf),
         "horizon": clf.policy_.n_stages,
@@ -179,7 +179,7 @@ def bound_text(content: dict[str, Any]) -> str:
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
-def expected_text(clf: BaseSequentialClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
+def describe_cost(clf: BaseSequentialClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
     """Say what a case takes and costs on average, by a model; or what it costs, where the policy was not followed."""
     cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_, agent_of(clf).unit)
     if expected is None:
@@ -199,7 +199,7 @@ def choice_record(clf: BaseSequentialClassifier) -> list[dict[str, Any]] | None:
     return [asdict(tried) | {"chosen": tried.name == choice.chosen} for tried in choice.candidates]
 
 
-def held_out_text(held: HeldOut, unit: str = "", *, options: bool = True) -> str:
+def describe_held_out(held: HeldOut, unit: str = "", *, options: bool = True) -> str:
     """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks; advice by options of fit."""
     rows, all_ = [], [one for one in (held, held.deciding_at_once, held.linear) if one is not None]
     refers = any(one.referred for one in all_)
@@ -273,7 +273,7 @@ def _feature(clf: BaseSequentialClassifier, column: int, price: float) -> dict[s
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": [*(offered_categories(agent, column) or labels[:own]), *labels[own:]],
+        "outcomes": [*(category_choices(agent, column) or labels[:own]), *labels[own:]],
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],

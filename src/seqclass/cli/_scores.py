@@ -72,7 +72,7 @@ def _groups(scores: Scores) -> str:
     places = _places(scores)
     rows = [
         [one.group, f"{one.n_rows}", _with_interval(one.realised_cost, one.realised_cost_interval, places=places)]
-        + [_signed_figure(one.difference, one.difference_interval, places), _of_group(one)]
+        + [_figure_with_sign(one.difference, one.difference_interval, places), _of_group(one)]
         + [_with_interval(one.error, one.error_interval)]
         + [_figure(one.mean_price, places), _figure(one.mean_features, 2)]
         + _referral_column(scores, one)
@@ -114,7 +114,7 @@ def _curve(scores: Scores, every: bool) -> str:
             test = curve.compare(other, p)
             gained, ends = test.difference, test.interval or ends
         figures = (curve.net_benefit[i], curve.after_price[i], treat_all.net_benefit[i])
-        gain = [named, _signed_figure(gained, ends), _verdict(ends, "better", "worse")]
+        gain = [named, _figure_with_sign(gained, ends), _verdict(ends, "better", "worse")]
         rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
     header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
     note = (
@@ -168,7 +168,7 @@ def _with_interval(value: float, interval: tuple[float, float], before: str = ""
     return _figure(value, places) + ("" if np.isnan(low) else f" ({before}{low:.{places}f} to {high:.{places}f})")
 
 
-def _signed_figure(value: float, interval: tuple[float, float], places: int = 4) -> str:
+def _figure_with_sign(value: float, interval: tuple[float, float], places: int = 4) -> str:
     low, high = interval
     if np.isnan(value):
         return "-"

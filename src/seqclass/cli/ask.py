@@ -28,7 +28,15 @@ from seqclass._utils.text import (
     worthless,
 )
 from seqclass.agent._case import Answer
-from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, known_names, marks_of, outcome_labels
+from seqclass.agent.agent import (
+    Agent,
+    agent_of,
+    columns_by_name,
+    feature_name,
+    marks_of,
+    names_at_start,
+    outcome_labels,
+)
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_parts
@@ -238,7 +246,7 @@ def _command(
 def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
     told = _answered_names(asking.session)
-    return [name for name in known_names(asking.agent) if name not in told]
+    return [name for name in names_at_start(asking.agent) if name not in told]
 
 
 def _run(asking: _LiveCase) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass.agent.agent import agent_of
-from seqclass.agent.training_rows import marked_columns
+from seqclass.agent.training_rows import fingerprint_columns
 from seqclass.cli._cases import full_rows, read_cases, read_groups, refuse_lacking
 from seqclass.cli._describe import contract_text, differential_record, load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_output
@@ -91,7 +91,7 @@ def _differential(
 def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
     """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
     clf = classifiers[0]
-    columns = np.unique(np.concatenate([marked_columns(agent_of(one)) for one in classifiers]))
+    columns = np.unique(np.concatenate([fingerprint_columns(agent_of(one)) for one in classifiers]))
     cases = read_cases(clf, path, columns=columns)
     refuse_lacking(clf, path, columns[None], cases.names)
     return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.files import replace_file
 from seqclass.adaptive_classifier import adaptive
-from seqclass.cli._describe import held_out_text
+from seqclass.cli._describe import describe_held_out
 from seqclass.cli._errors import InputError, as_input_errors, check_output
 from seqclass.cli._example import TARGET, write_example
 from seqclass.cli._format import echo_json, gap_text, table, wrap
@@ -202,7 +202,7 @@ def _print_table(comparison: Demonstration) -> None:
         )
     )
     click.echo("\nWhat clf.held_out_ tells of adaptive\n")
-    click.echo(held_out_text(comparison.held_out, options=False))
+    click.echo(describe_held_out(comparison.held_out, options=False))
 
 
 def _print_story(story: Story) -> None:

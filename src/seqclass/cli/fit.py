@@ -17,7 +17,7 @@ from seqclass._utils.validation import columns_of
 from seqclass._utils.warned import HeldOutWarning
 from seqclass.adaptive_classifier import adaptive
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
+from seqclass.cli._describe import describe, describe_cost, describe_held_out, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_output
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
 from seqclass.cli._progress import show_progress
@@ -210,11 +210,11 @@ def _report(
     how = "" if because is None else f" By etana, naive Bayes, since {because}."
     click.echo(wrap(learnt + ("." if choice is None or verbose else f". Chosen: {choice.chosen}.") + how))
     told = "" if held_out else " Held-out data tell what it really costs."
-    click.echo(wrap(expected_text(clf, "its own model", "features", expected) + told))
+    click.echo(wrap(describe_cost(clf, "its own model", "features", expected) + told))
     if choice and verbose:
         click.echo(f"\n{choice}")
     if held_out:
-        click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
+        click.echo("\n" + describe_held_out(held_out, content["unit"]) + "\n")
     begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
     most = f"at most {count(content['horizon'], 'feature')} a case"
     if verbose:

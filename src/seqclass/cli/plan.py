@@ -16,7 +16,7 @@ from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._banks import item_names, plan_score, read_bank
-from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
+from seqclass.cli._describe import LIMITED, bound_text, describe, describe_cost, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
@@ -242,7 +242,7 @@ def _report(
     for note in notes:
         click.echo(wrap(note))
     by = {"item": "the bank", "test": "the table", "question": "the network"}[asked]
-    click.echo(wrap(expected_text(clf, by, f"{asked}s", expected)))
+    click.echo(wrap(describe_cost(clf, by, f"{asked}s", expected)))
     if asked == "item" and expected is not None and np.array_equal(clf.decision_costs_, 1 - np.eye(len(clf.classes_))):
         click.echo(wrap(f"Of the decisions {clf.expected_cost_ - expected.price:.1%} are wrong."))
     begun, weight = initial_beliefs(clf.problem_)

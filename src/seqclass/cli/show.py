@@ -14,9 +14,9 @@ from seqclass.cli._describe import (
     bound_text,
     contract_text,
     describe,
+    describe_held_out,
     differential_record,
     feature_lines,
-    held_out_text,
     load_contract,
 )
 from seqclass.cli._format import belief_text, count, echo_json, table, wrap
@@ -74,7 +74,7 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
         by_another = "" if contract is None else "\nBefore it was certified, with the stopping rules that were learnt:"
         click.echo(f"{by_another}\n{choice}")
     if held_out is not None:
-        click.echo("\n" + held_out_text(held_out, content["unit"]))
+        click.echo("\n" + describe_held_out(held_out, content["unit"]))
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [[label, *map(money, costs)] for label, costs in zip(content["classes"], content["decision_costs"])]
     wide = max(map(len, (rows, content["decisions"]))) > _MOST_CLASSES and not all_features

@@ -79,7 +79,7 @@ class Clipped:
         return np.diff(np.concatenate([[0.0], below, [1.0]]))
 
 
-def clipped_normal(mean: float, std: float) -> Any:
+def truncate_normal(mean: float, std: float) -> Any:
     """A normal distribution cut off at 0 and 1, or without any deviation its mean alone."""
     return Clipped(mean, std) if std > 0 else Values.certain(min(max(mean, 0.0), 1.0))
 

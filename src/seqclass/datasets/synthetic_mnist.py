@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
-from seqclass.datasets.conditional import Conditional, Values, clipped_normal
+from seqclass.datasets.conditional import Conditional, Values, truncate_normal
 from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
@@ -67,8 +67,8 @@ def make_synthetic_mnist(
     masks = _figures()
     # background, figure over noise, figure that covers it
     shapes: tuple[Any, ...] = (
-        clipped_normal(0, noise_std),
-        clipped_normal(intensity, noise_std),
+        truncate_normal(0, noise_std),
+        truncate_normal(intensity, noise_std),
         Values.certain(intensity),
     )
     # figures that are laid over the noise; those of the other classes are added to it

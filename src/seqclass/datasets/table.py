@@ -129,7 +129,7 @@ def _split_labels(
 
     target, missing = labels.name, labels.isna().to_numpy()
 
-    def labelled() -> Any:
+    def check_labels() -> Any:
         if missing.any() and not drop_unlabelled:
             raise ValueError(
                 f"column {short_repr(target)} has a missing label in {_rows(missing)}; fill it in, or leave such rows "
@@ -140,7 +140,7 @@ def _split_labels(
         return read_labels(labels[~missing], f"column {short_repr(target)}")
 
     X = _split(X[~missing] if drop_unlabelled and missing.any() else X, marks, path)
-    work = {target: labelled} | {name: partial(check_learnable, X[name]) for name in getattr(X, "columns", ())}
+    work = {target: check_labels} | {name: partial(check_learnable, X[name]) for name in getattr(X, "columns", ())}
     y = each_column(work, lambda name: work[name](), f"{path}: ")[target]
     return X, pd.Series(y, name=target, index=getattr(X, "index", None)), ~missing
 

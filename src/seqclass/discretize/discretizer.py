@@ -21,7 +21,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smal
 from seqclass._utils.frames import plain_data
 from seqclass._utils.information import canonical, label_codes, tables_of
 from seqclass._utils.model_files import Stored
-from seqclass._utils.stored import is_fitted, require, stored_array, stored_whole
+from seqclass._utils.stored import is_fitted, require, require_array, require_whole
 from seqclass._utils.text import short_repr
 from seqclass.discretize._edges import (
     ClassCodes,
@@ -429,13 +429,13 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     def _check_stored(self) -> None:
         if not is_fitted(self):
             return
-        n = stored_whole(self, "n_features_in_", 1)
-        edges = stored_array(self, "bin_edges_", "f", n, None)
-        low, high = stored_array(self, "own_bins_", "f", n, 2).T
+        n = require_whole(self, "n_features_in_", 1)
+        edges = require_array(self, "bin_edges_", "f", n, None)
+        low, high = require_array(self, "own_bins_", "f", n, 2).T
         own = ~np.isnan(low)
         require((own == ~np.isnan(high)).all() and (low <= high)[own].all(), "own_bins_ have no ends")
-        n_outcomes = stored_array(self, "n_outcomes_", "iu", n)
-        stored_array(self, "few_values_", "i", n, 2)
+        n_outcomes = require_array(self, "n_outcomes_", "iu", n)
+        require_array(self, "few_values_", "i", n, 2)
         require(type(self.zero_first_) is bool, "zero_first_ is neither true nor false")
         require(not np.isnan(edges).any() and not np.isneginf(edges).any(), "bin_edges_ holds no numbers")
         inner = np.isfinite(edges)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
-from seqclass._utils.stored import require, stored_whole
+from seqclass._utils.stored import require, require_whole
 from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import join_names, money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
@@ -392,7 +392,7 @@ class CertifiedError(Readable):
         for rung in self.rungs:
             require(isinstance(rung, Rung) and type(rung.groups) is tuple and len(rung.groups) > 0, "a rule is none")
             require(all(isinstance(group, GroupRisk) for group in rung.groups), "groups are none")
-        stored_whole(self, "chosen", 0, len(self.rungs) - 1)
+        require_whole(self, "chosen", 0, len(self.rungs) - 1)
         require(self.rule.certified is self.certified, "another rule was chosen")
         known = isinstance(self.classifier, BaseSequentialClassifier)
         require(known is self.certified, "it has another classifier")

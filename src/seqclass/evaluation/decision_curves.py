@@ -198,7 +198,7 @@ class DecisionCurve(Readable):
         gains = self.benefits(threshold), other.benefits(threshold)
         if self.weight is None:
             return paired_t_test(*gains, test_to_train=self.shared)
-        return _weighted_test(gains[0] - gains[1], self)
+        return _test_weighted_mean(gains[0] - gains[1], self)
 
     def record(self) -> dict[str, Any]:
         """Return the figures beside those of the yardsticks as a plain record, without the rows."""
@@ -353,7 +353,7 @@ def _reweigh(truth: BoolArray, weight: FloatArray | None, prevalence: float) -> 
     return np.where(truth, weight * (prevalence / positives), weight * ((1 - prevalence) / rest))
 
 
-def _weighted_test(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
+def _test_weighted_mean(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
     """Test of a weighted mean of differences; see `paired_t_test`."""
     weight: Any = curve.weight
     total, variance = float(weight.sum()), 0.0

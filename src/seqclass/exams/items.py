@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
-from seqclass._utils.stored import require, stored_numbers, stored_part
+from seqclass._utils.stored import require, require_numbers, require_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_choice,
@@ -589,8 +589,8 @@ class ItemResponse(Tested):
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()
-        stored_numbers(self, "ability_", len(self.weights_))
-        items = stored_part(self, "items_", ItemParameters)
+        require_numbers(self, "ability_", len(self.weights_))
+        items = require_part(self, "items_", ItemParameters)
         require(len(items) == self.n_features_in_, "items_ are of other features")
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
-from seqclass._utils.stored import stored_array
+from seqclass._utils.stored import require_array
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_choice,
@@ -375,9 +375,9 @@ class SkillProfile(Tested):
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()
-        stored_array(self, "profiles_", "i", len(self.weights_), None)
+        require_array(self, "profiles_", "i", len(self.weights_), None)
         for name in ("guess_", "slip_"):
-            stored_array(self, name, "f", self.n_features_in_)
+            require_array(self, name, "f", self.n_features_in_)
 
 
 def _from_table(table: Any) -> tuple[Any, FloatArray, FloatArray]:

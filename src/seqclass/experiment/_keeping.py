@@ -68,7 +68,7 @@ def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ())
         if missing is not None:
             asked = sp.csr_array(asked.multiply(~missing))
         return charge_acquired(asked, prices)
-    columns = needed_columns(estimator, X.shape[1]) & wanted
+    columns = columns_to_decide(estimator, X.shape[1]) & wanted
     if missing is None:
         n_features, cost = charge_acquired(sp.csr_array(columns[None, :].astype(np.float64)), prices)
         return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])
@@ -97,7 +97,7 @@ def _paths(tree: Any, X: Any) -> Any:
     return asked
 
 
-def needed_columns(estimator: Any, n_features: int) -> BoolArray:
+def columns_to_decide(estimator: Any, n_features: int) -> BoolArray:
     """Columns that a fitted classifier needs to decide."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     everything = np.ones(n_features, dtype=bool)
@@ -120,7 +120,7 @@ def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
     widths = [getattr(step, "n_features_in_", None) for step in [*steps, pipeline.steps[-1][1]]]
     if None in widths:
         return everything
-    mask = needed_columns(pipeline.steps[-1][1], int(widths[-1] or 0))
+    mask = columns_to_decide(pipeline.steps[-1][1], int(widths[-1] or 0))
     for step, width in zip(reversed(steps), reversed(widths[:-1])):
         behind = np.zeros(int(width or 0), dtype=bool)
         if hasattr(step, "get_support"):

@@ -13,7 +13,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real, class_numbers
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of, asked_features, known_features
+from seqclass.agent.agent import agent_of, features_at_start, features_to_ask
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.datasets import Dataset
 from seqclass.evaluation.scores import step_prices, steps_of
@@ -246,7 +246,7 @@ def afabench_log(
         "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
         "idx": idx,
         "forced_stop": stop
-        & _ended_by_budget(clf, record, asked, clf.support_[known_features(agent_of(clf), known)], most)[idx],
+        & _budget_ended(clf, record, asked, clf.support_[features_at_start(agent_of(clf), known)], most)[idx],
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }
@@ -270,7 +270,7 @@ def _limit(clf: BaseSequentialClassifier) -> float | None:
     return settings.max_cost if settings.max_features is None else settings.max_features
 
 
-def _ended_by_budget(
+def _budget_ended(
     clf: BaseSequentialClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
 ) -> BoolArray:
     """Whether the budget, and not the number of features or what was seen, ended the questions of each row."""
@@ -287,7 +287,7 @@ def _ended_by_budget(
         return np.asarray(dear.all(axis=1) & (asked < problem.n_questions))
     n_stages: Any = problem.n_stages
     if known.size and not problem.any_order:  # what is known was skipped, unless it was missing
-        there = np.intersect1d(known, clf.support_[asked_features(agent_of(clf), whole=True)])
+        there = np.intersect1d(known, clf.support_[features_to_ask(agent_of(clf), whole=True)])
         n_stages = n_stages - there.size + np.isin(record.order, there).sum(axis=1)
     cut = clf.max_cost is not None or problem.n_stages == clf.max_features
     return np.asarray((asked == n_stages) & (cut and problem.n_stages < clf.support_.size))

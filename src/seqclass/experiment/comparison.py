@@ -27,7 +27,7 @@ from seqclass.stats.paired import paired_t_test
 from seqclass.stats.wins import WinTieLoss, win_tie_loss
 
 
-def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
+def pair_scores(table: Any, metric: str) -> tuple[Any, Any]:
     """Mean score of each method on each data set, over the folds on which every method has one."""
     table = table.assign(at=group_numbers(table, ["price", "budget"])[0])
     scored = table[table[metric].notna()]
@@ -63,14 +63,14 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
     frames = []
     for pair in itertools.combinations(scores.columns, 2):
         d = (units[pair[0]] - units[pair[1]]).to_numpy(dtype=np.float64)
-        paired = _paired_differences(d, data, shared)
+        paired = _pair_differences(d, data, shared)
         paired["paired_by"] = np.where(paired["n"] > 1, "fold", "")
         frame = pd.DataFrame({"data": names, "method": pair[0], "against": pair[1], **paired})
         _by_case(frame, pair, cases)
         frames.append(frame)
         if len(names) > 1:
             over = scores[pair[0]].to_numpy() - scores[pair[1]].to_numpy()
-            whole = _paired_differences(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
+            whole = _pair_differences(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
             frames.append(
                 pd.DataFrame({"data": ALL, "method": pair[0], "against": pair[1], **whole, "paired_by": "data set"})
             )
@@ -81,7 +81,7 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
     return table[list(COLUMNS)]
 
 
-def _paired_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any]:
+def _pair_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any]:
     """Mean differences of all groups at once, with the corrected t interval of `paired_t_test`."""
     n_groups = len(shared)
     n = np.bincount(group, minlength=n_groups)
@@ -292,7 +292,7 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
     if len(methods) < 2:
         raise ValueError(f"two methods or more must have a score of {metric}; of {named} have one: {methods}.")
     cells = table[table["method"].isin(methods)]
-    scores, units = paired_scores(cells, metric)
+    scores, units = pair_scores(cells, metric)
     scores = scores[methods]
     if not len(scores):
         raise ValueError(f"there is no data set for which every method has a score of {metric} on the same folds.")

@@ -512,7 +512,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         protocol: Protocol,
         seeds: list[int],
     ) -> Iterator[Cell]:
-        mark, known = fingerprint(data), self._known_columns(data)
+        mark, known = fingerprint(data), self._columns_at_start(data)
         # names are not of the data, and which columns they name is
         where = {"known_columns": [data.names().index(name) for name in known]} if known else {}
         for name, method in methods.items():
@@ -531,7 +531,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         own = labels | plain | {"fingerprint": mark, "known": list(known)} | where
                         yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
 
-    def _known_columns(self, data: Dataset) -> tuple[str, ...]:
+    def _columns_at_start(self, data: Dataset) -> tuple[str, ...]:
         """Columns that are known, as a data set has them."""
         wanted = [self.known] if isinstance(self.known, str) else list(self.known)
         names = data.names() if wanted else []

@@ -40,7 +40,7 @@ from seqclass.experiment.records import (
 )
 
 
-def _listed(names: str | Sequence[str]) -> Sequence[str]:
+def _as_list(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
@@ -458,7 +458,7 @@ class Results(Readable):
         """
         down, across = (
             check_columns(["data" if name == "dataset" else name for name in names], LABELS, what)
-            for names, what in ((_listed(rows), "rows"), (_listed(columns), "columns"))
+            for names, what in ((_as_list(rows), "rows"), (_as_list(columns), "columns"))
         )
         (metric,) = check_columns([metric], FIGURES, "metric")
         check_choice(to, "to", FORMS)

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import money, visible
-from seqclass.agent.agent import Agent, agent_of, feature_name, known_names
+from seqclass.agent.agent import Agent, agent_of, feature_name, names_at_start
 from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.fitting.held_out import HeldOut
 
@@ -48,7 +48,7 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
     agent, held_out = agent_of(clf), vars(clf).get("held_out_")
     decisions, unit = ", ".join(map(_plain, agent.decisions.tolist())), agent.unit
     asked = [_plain(feature_name(agent, column)) for column in agent.order.tolist()]
-    known = list(map(_plain, known_names(agent)))
+    known = list(map(_plain, names_at_start(agent)))
     parts = [
         f"# Model card{f': {_plain(agent.target_name)}' if agent.target_name else ''}",
         "## Intended use",
@@ -67,7 +67,7 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
             ([_plain(c), *map(money, row)] for c, row in zip(agent.classes.tolist(), clf.decision_costs_)),
         ),
         f"By its own model a case costs {money(clf.expected_cost_, unit)} on average.",
-        *_held_out(held_out, unit),
+        *_describe_held_out(held_out, unit),
         "## Calibration",
         _calibration(clf, held_out, unit),
         "## Limits",
@@ -117,7 +117,7 @@ def _data(clf: BaseSequentialClassifier) -> list[str]:
     return [*lines, "Versions: " + ", ".join(f"{name} {number}" for name, number in origin.versions) + "."]
 
 
-def _held_out(held_out: HeldOut | None, unit: str) -> list[str]:
+def _describe_held_out(held_out: HeldOut | None, unit: str) -> list[str]:
     if held_out is None:
         return ["What it costs on rows that the fit had not seen was not measured."]
     rows = [

@@ -188,12 +188,12 @@ class _Part:
         """Features that tell most of the classes by themselves, or for their price."""
         indicators = self.indicators - self.indicators.mean(axis=0)
         indicators /= np.sqrt((indicators**2).mean(axis=0) + 1e-12)
-        gain = np.concatenate(list(self._explained_by_each(features, indicators)))
+        gain = np.concatenate(list(self._gains_by_feature(features, indicators)))
         rated = [gain] if not self._vary() else [gain, gain / _floor_prices(self.prices.discounted)]
         kept = [np.argsort(-rate, kind="stable")[: TUNING.max_features // len(rated)] for rate in rated]
         return np.unique(np.concatenate(kept))
 
-    def _explained_by_each(self, features: IntArray, indicators: FloatArray) -> Iterator[FloatArray]:
+    def _gains_by_feature(self, features: IntArray, indicators: FloatArray) -> Iterator[FloatArray]:
         if sp.issparse(self.X):  # without categories
             cells = self.X[self.train].astype(np.float64)
             cells.data[~(cells.data > 0) if self.precomputed else np.isnan(cells.data)] = 0.0
@@ -309,10 +309,10 @@ class _Part:
         if questions.size and frequency.max() < 1:
             solver = "newton-cholesky" if len(self.costs) == 2 else "lbfgs"
             line = LogisticRegression(C=1 / TUNING.ridge, solver=solver, tol=1e-3, max_iter=200)
-            line.fit(self.Z[np.ix_(rows, self._shown_features(questions))], label)
+            line.fit(self.Z[np.ix_(rows, self._features_of_questions(questions))], label)
         return _Model(questions, line, frequency)
 
-    def _shown_features(self, questions: IntArray) -> IntArray:
+    def _features_of_questions(self, questions: IntArray) -> IntArray:
         return np.flatnonzero(np.isin(self.asked_by, questions))
 
     def decide_rows(
@@ -320,7 +320,7 @@ class _Part:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Decisions, features bought and prices paid; ``places`` are those of the rows in the training part."""
         chance = np.tile(model.frequency, (len(rows), 1))
-        at = self._shown_features(model.questions)
+        at = self._features_of_questions(model.questions)
         if model.line is not None:
             Z = self.columns(rows, at) if places is None else self.Z[np.ix_(places, at)]
             chance[:] = 0.0

@@ -23,7 +23,7 @@ from seqclass._utils.validation import decay_weights
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, cells_of, least_marks, least_of_both
 from seqclass.agent.agent import Agent, Classifier, require_columns, to_numbers
-from seqclass.agent.training_rows import marked_columns
+from seqclass.agent.training_rows import fingerprint_columns
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.bn.base import CodedChunks
@@ -343,11 +343,11 @@ class View:
         distinct, at = number_labels(chunk.y)
         codes = np.minimum(np.searchsorted(self.classes, distinct), len(self.classes) - 1)
         if (self.classes[codes] != distinct).any():
-            raise _changed_error("labels that they had not before")
+            raise _change_error("labels that they had not before")
         return np.asarray(codes[at])
 
 
-def _changed_error(what: str) -> ValueError:
+def _change_error(what: str) -> ValueError:
     return ValueError(
         f"chunks changed between two passes: gone through again, they have {what}. They must be the same each time, in "
         "any order."
@@ -363,7 +363,7 @@ class ViewedChunks(CodedChunks):
         part = partial(_count, view, sample_candidates(sizes, sample_rows, seed))
         self.counts, self.class_count, drawn = source.total(part, _add_each)
         if self.class_count.sum() != sum(sizes.values()):
-            raise _changed_error(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
+            raise _change_error(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
         #: Sampled rows as they came.
         self.rows = drawn.cut(sizes, sample_rows).rows()
         chunk = Chunk(0, *self.rows)
@@ -435,7 +435,7 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     rows = (*chunks.rows, None)
     agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with time_step(timings, "mark"):
-        marked = marked_columns(agent)
+        marked = fingerprint_columns(agent)
         part = partial(_mark, view, marked, cells_of(agent.coder.range_, marked))
         seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
     return Fit(settings, replace(agent, seen=seen), None, timings, rows, n_rows=int(sizes.sum()))

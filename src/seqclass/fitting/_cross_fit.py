@@ -28,7 +28,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import take_rows
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import FirstK
-from seqclass.pomdp.solvers.ordering.observed import observed_order
+from seqclass.pomdp.solvers.ordering.observed import order_from_rows
 
 
 class FoldDecisions(NamedTuple):
@@ -97,7 +97,7 @@ def refit_calibrated(
     return acted, perf_counter() - started
 
 
-def found_on(
+def calibrate_without_folds(
     step: str, fits: Sequence[Fit], X: Any, y: npt.NDArray[Any], fold: IntArray, weight: FloatArray | None
 ) -> tuple[list[Found], float]:
     """What all folds but one ask for, for each of them, and last what all do; beside it seconds."""
@@ -206,7 +206,7 @@ def remedies(fit: Fit) -> tuple[str, ...]:
     """What is worth trying where a classifier is too sure of itself."""
     agent = fit.agent
     worth_trying = [] if fit.settings.calibrate or fit.settings.prefit else ["calibrate=True"]
-    if agent.problem.any_order and observed_order(agent.policy) is None:
+    if agent.problem.any_order and order_from_rows(agent.policy) is None:
         worth_trying.append('a fixed order, order="conditional"')
     if agent.model._is_naive:
         worth_trying.append("seqclass.ifc2f, which models how features depend on one another")

@@ -65,7 +65,7 @@ def warn_of_doubts(
             "(--drop on the command line) if it is a number of the case, which nobody asks for.",
             stacklevel=3,
         )
-    far = {j: value for j in _squeezed_columns(coder, X) if (value := _far_value(coder, X, j)) is not None}
+    far = {j: value for j in _find_squeezed_columns(coder, X) if (value := _far_value(coder, X, j)) is not None}
     if len(far) * TUNING.columns_per_far > len(coder.numeric_):
         called = join_names(j if names is None else names[j] for j in far)
         values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
@@ -147,7 +147,7 @@ def _row_number_columns(coder: OutcomeCoder, X: Any, n_rows: int) -> list[int]:
     return columns
 
 
-def _squeezed_columns(coder: OutcomeCoder, X: Any) -> Iterable[int]:
+def _find_squeezed_columns(coder: OutcomeCoder, X: Any) -> Iterable[int]:
     """Numeric columns in which all values but the least, or the greatest, fall into one bin, as some rows tell."""
     bins = coder.bins
     if bins is None or sp.issparse(X) or not len(X) or coder.range_ is None:

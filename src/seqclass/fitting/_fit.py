@@ -147,7 +147,7 @@ def resolve_costs(
 ) -> tuple[Prices, FloatArray, npt.NDArray[Any]]:
     """Prices, and costs and labels of decisions, once columns and classes are known."""
     names, given = getattr(columns, "feature_names_in_", None), settings.costs
-    known = known_columns(settings, columns)
+    known = columns_at_start(settings, columns)
     if known.size and isinstance(given.feature_costs, Mapping):  # of what is known nobody has to say a price
         own = known.tolist() if names is None else names[known].tolist()
         given = clone(given).set_params(feature_costs=dict.fromkeys(own, 0.0) | dict(given.feature_costs))
@@ -159,7 +159,7 @@ def resolve_costs(
     return prices, costs, decisions
 
 
-def known_columns(settings: Settings, columns: Classifier) -> IntArray:
+def columns_at_start(settings: Settings, columns: Classifier) -> IntArray:
     """Columns that are known at the start, in rising order."""
     features, n = settings.known, columns.n_features_in_
     if isinstance(features, (str, int)):
@@ -276,7 +276,7 @@ def without_policy(
         unknown,
         target_name,
         unit=settings.costs.unit_name(),
-        known=np.flatnonzero(np.isin(support, known_columns(settings, columns))),
+        known=np.flatnonzero(np.isin(support, columns_at_start(settings, columns))),
     )
 
 

@@ -30,7 +30,7 @@ from seqclass.pomdp.skips import answer_rules
 from seqclass.pomdp.solvers.base import policy_of, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.cases import model_cases
-from seqclass.pomdp.solvers.ordering.observed import along_order, observed_order, select_on_rows
+from seqclass.pomdp.solvers.ordering.observed import along_order, order_from_rows, select_on_rows
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.starts import Starts
@@ -262,7 +262,7 @@ def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
     """An agent solved again for another class prior, along the order that the training rows preferred, if any."""
     prior = check_distribution(in_order(prior, "prior", agent.classes), len(agent.classes), "prior")
     other = solve(settings, agent, agent.problem.replace(prior=prior))
-    solver, order = solver_of(settings, other.problem), observed_order(agent.policy)
+    solver, order = solver_of(settings, other.problem), order_from_rows(agent.policy)
     if order is None or settings.target_cost is not None or not _chooses(solver, other.problem):
         return other
     fixed = along_order(other.problem, order, solver)

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import percent
 from seqclass.stats.intervals import mean_interval
@@ -134,7 +134,7 @@ class HeldOut(Readable):
     def cost_interval(self) -> Interval:
         """Interval of `cost`."""
         return cost_interval(
-            self.prices, self.decision_costs, self.max_decision_cost, self._shared_variance(), self.weights
+            self.prices, self.decision_costs, self.max_decision_cost, self._variance_of_fits(), self.weights
         )
 
     @property
@@ -211,7 +211,7 @@ class HeldOut(Readable):
         if not np.array_equal(self.fold, other.fold):
             raise ValueError("other must be of the same folds; fit both on the same rows with one random_state.")
         return paired_t_test(
-            self.costs, other.costs, test_to_train=self.n_folds * self._shared_variance(), weights=self.weights
+            self.costs, other.costs, test_to_train=self.n_folds * self._variance_of_fits(), weights=self.weights
         )
 
     def record(self) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class HeldOut(Readable):
             "which is less."
         )
 
-    def _shared_variance(self) -> float:
+    def _variance_of_fits(self) -> float:
         """Addition to 1/n in the variance of a mean over n rows, for what fits share."""
         return 1 / ((self.n_folds - 1) * effective_size(self.weights, self.n_rows))
 
@@ -298,7 +298,7 @@ class HeldOut(Readable):
         return mean_and_variance(values, self.weights)[0]
 
     def _interval(self, values: FloatArray, high: float) -> Interval:
-        return row_interval(values, high, self._shared_variance(), self.weights)
+        return row_interval(values, high, self._variance_of_fits(), self.weights)
 
     def _of_fits(self, values: FloatArray) -> Interval:
         """Interval of what may differ from fit to fit: k of them have the mean, and one more is meant."""
@@ -306,17 +306,17 @@ class HeldOut(Readable):
         rows = mean_and_variance(values, self.weights)[1]
         means = np.bincount(fold, weight * values) / np.bincount(fold, weight)
         fits = (1 + 1 / self.n_folds) * float(means.var(ddof=1))
-        return row_interval(values, np.inf, self._shared_variance() + (fits / rows if rows > 0 else 0.0), self.weights)
+        return row_interval(values, np.inf, self._variance_of_fits() + (fits / rows if rows > 0 else 0.0), self.weights)
 
     def _check_stored(self) -> None:
-        fold = stored_array(self, "fold", "i", None, low=-1)
+        fold = require_array(self, "fold", "i", None, low=-1)
         n = int((fold >= 0).sum())
         require(n > 0 and len(np.unique(fold[fold >= 0])) == fold.max() + 1 > 1, "its folds are wrong")
         for name in ("prices", "decision_costs", *["weights"] * (self.weights is not None)):
-            stored_numbers(self, name, n, low=0)
-        stored_array(self, "errors", "b", n)
+            require_numbers(self, name, n, low=0)
+        require_array(self, "errors", "b", n)
         for name in ("decisions", "counts"):
-            stored_array(self, name, "i", n, low=0)
+            require_array(self, name, "i", n, low=0)
         require(type(self.name) is str and all(type(remedy) is str for remedy in self.remedies), "its texts are none")
         dearest = self.max_decision_cost
         require(type(dearest) is float and dearest >= self.decision_costs.max(), "max_decision_cost is wrong")

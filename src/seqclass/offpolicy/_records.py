@@ -14,7 +14,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import join_names
 from seqclass._utils.validation import check_finite
-from seqclass.agent.agent import agent_of, asked_features, to_numbers
+from seqclass.agent.agent import agent_of, features_to_ask, to_numbers
 from seqclass.bn.ordering import check_order
 from seqclass.evaluation.certified import LabelledCases
 
@@ -58,7 +58,7 @@ def read_records(clf: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, order:
     values[~seen] = np.nan
     codes = np.where(seen, codes, -1)[:, clf.support_]
     rank, stepwise = _ranks(clf, seen, order)
-    asked = np.unique(asked_features(agent_of(clf)))
+    asked = np.unique(features_to_ask(agent_of(clf)))
     never = clf.support_[asked][~seen[:, clf.support_[asked]].any(axis=0)]
     if never.size:
         names = join_names(clf.feature_name(j) for j in never.tolist())

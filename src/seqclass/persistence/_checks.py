@@ -17,10 +17,10 @@ from seqclass._utils.stored import (
     check_array,
     check_whole,
     require,
-    stored_array,
-    stored_numbers,
-    stored_part,
-    stored_whole,
+    require_array,
+    require_numbers,
+    require_part,
+    require_whole,
 )
 from seqclass._utils.validation import check_costs, check_distribution
 from seqclass.agent._coding import OutcomeCoder, category_counts
@@ -48,7 +48,7 @@ _MOST_AHEAD = 10**7
 
 def check_agent(agent: Agent) -> None:
     """Check what a record is put together of; raises where something does not fit."""
-    stored_part(agent, "columns", Classifier)
+    require_part(agent, "columns", Classifier)
     n = check_whole(agent.n_features, "n_features_in_", 1)
     if agent.feature_names is not None:
         names = check_array(agent.feature_names, "feature_names_in_", "OU", n).tolist()
@@ -56,13 +56,13 @@ def check_agent(agent: Agent) -> None:
         require(different, "feature_names_in_ is no list of names")
     classes = check_classes(agent.classes)
     _check_decisions(agent, classes)
-    support = stored_array(agent, "support", "iu", None, low=0, high=n - 1)
+    support = require_array(agent, "support", "iu", None, low=0, high=n - 1)
     require(len(support) > 0 and (np.diff(support) > 0).all(), "support is wrong")
-    require(len(stored_part(agent, "coder", OutcomeCoder).n_outcomes_) == n, "coder is of other features")
-    require(len(stored_part(agent, "prices", Prices).full) == n, "prices are of other features")
+    require(len(require_part(agent, "coder", OutcomeCoder).n_outcomes_) == n, "coder is of other features")
+    require(len(require_part(agent, "prices", Prices).full) == n, "prices are of other features")
     require(type(agent.charge_missing) is bool, "charge_missing is neither true nor false")
     require(type(agent.unit) is str, "unit is no text")
-    known = stored_array(agent, "known", "iu", None, low=0, high=len(support) - 1)
+    known = require_array(agent, "known", "iu", None, low=0, high=len(support) - 1)
     require((np.diff(known) > 0).all(), "known is wrong")
     if agent.differential is not None:
         check_array(agent.differential.limits, "differential", "f", len(classes))
@@ -71,7 +71,7 @@ def check_agent(agent: Agent) -> None:
     require(agent.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
     _check_encoder(agent, n)
     _check_model(agent, classes)
-    require(stored_part(agent, "policy", Policy).problem is agent.problem, "policy is of another problem")
+    require(require_part(agent, "policy", Policy).problem is agent.problem, "policy is of another problem")
     for name, kind in (("seen", RowFingerprints), ("calibration", Calibration), ("target_name", str)):
         require(isinstance(getattr(agent, name), (kind, type(None))), f"{name} is of another kind")
 
@@ -85,7 +85,7 @@ def _check_decisions(agent: Agent, classes: Any) -> None:
 
 
 def _check_encoder(agent: Agent, n: int) -> None:
-    encoder = None if agent.encoder is None else stored_part(agent, "encoder", FrameEncoder)
+    encoder = None if agent.encoder is None else require_part(agent, "encoder", FrameEncoder)
     require(encoder is None or len(encoder.columns_) == n, "encoder_ is wrong")
     require(category_counts(encoder) == agent.coder.categories, "coder_ has other categories than encoder_")
     if encoder is not None and agent.feature_names is not None:
@@ -117,30 +117,30 @@ def check_classes(classes: Any) -> Any:
 
 def check_problem(problem: AcquisitionProblem) -> None:
     """Check an acquisition problem."""
-    prior = check_distribution(stored_numbers(problem, "prior", None), None, "prior")
-    prices = check_costs(stored_numbers(problem, "prices", None), "prices")
+    prior = check_distribution(require_numbers(problem, "prior", None), None, "prior")
+    prices = check_costs(require_numbers(problem, "prices", None), "prices")
     n = len(prices)
-    costs = check_costs(stored_numbers(problem, "decision_costs", len(prior), None), "decision_costs")
-    full = check_costs(stored_numbers(problem, "full_prices", n), "full_prices")
+    costs = check_costs(require_numbers(problem, "decision_costs", len(prior), None), "decision_costs")
+    full = check_costs(require_numbers(problem, "full_prices", n), "full_prices")
     require((full >= prices).all(), "prices are wrong")
     require(costs.shape[1] > 0, "decision_costs are wrong")
-    stored_array(problem, "n_outcomes", "i", n, low=1)
-    features = stored_array(problem, "features", "i", n, low=0)
+    require_array(problem, "n_outcomes", "i", n, low=1)
+    features = require_array(problem, "features", "i", n, low=0)
     require(len(np.unique(features)) == n, "features are wrong")
     check_stored_groups(problem, n)
     require(type(problem.any_order) is bool, "any_order is neither true nor false")
     if problem._starts is not None:
-        starts = stored_part(problem, "_starts", Starts)
+        starts = require_part(problem, "_starts", Starts)
         require(starts.belief.shape[1] == len(prior), "beliefs at the start are of other classes")
         require(not np.isin(starts.features, features).any(), "what is known is asked for")
-    limits = stored_part(problem, "limits", Limits)
+    limits = require_part(problem, "limits", Limits)
     require(limits.max_questions is None or problem.any_order, "max_questions is wrong")
     for name in ("max_questions", "max_cost"):
         limit = getattr(limits, name)
         require(limit is None or 0 <= limit < np.inf, f"{name} is wrong")
     if limits.rules is not None:
         require(problem.any_order, "rules are of another kind")
-        _check_rules(stored_part(limits, "rules", QuestionRules), n)
+        _check_rules(require_part(limits, "rules", QuestionRules), n)
     if problem.bundles is not None:
         known = all(bundle is None or isinstance(bundle, Bundle) for bundle in problem.bundles)
         require(known and len(problem.bundles) == n, "bundles are of other questions")
@@ -148,22 +148,22 @@ def check_problem(problem: AcquisitionProblem) -> None:
 
 def _check_rules(rules: QuestionRules, n: int) -> None:
     if rules.answers is not None:
-        stored_part(rules, "answers", AnswerRules)
+        require_part(rules, "answers", AnswerRules)
     require(all(isinstance(one, PriceAfter) and 0 <= one.price <= 1 for one in rules.prices), "levels are wrong")
-    n_areas = len(stored_array(rules, "at_least", "i", None))
-    stored_array(rules, "area", "i", n, low=-1, high=n_areas - 1)
-    stored_array(rules, "at_most", "i", n_areas)
-    stored_array(rules, "enemies", "b", None, n)
+    n_areas = len(require_array(rules, "at_least", "i", None))
+    require_array(rules, "area", "i", n, low=-1, high=n_areas - 1)
+    require_array(rules, "at_most", "i", n_areas)
+    require_array(rules, "enemies", "b", None, n)
     for name in ("first", "mandatory"):
-        stored_array(rules, name, "i", None, low=0, high=n - 1)
+        require_array(rules, name, "i", None, low=0, high=n - 1)
     for names, size in ((rules.areas, n_areas), (rules.questions, n)):
         require(type(names) is tuple and len(names) == size and all(type(x) is str for x in names), "names are wrong")
 
 
 def check_policy(policy: Policy) -> None:
     """Check a policy."""
-    stored_whole(policy, "n_stages", 0, stored_part(policy, "problem", AcquisitionProblem).n_stages)
-    require(stored_part(policy, "info", SolveInfo).scope in SCOPES, "info is none of a solver")
+    require_whole(policy, "n_stages", 0, require_part(policy, "problem", AcquisitionProblem).n_stages)
+    require(require_part(policy, "info", SolveInfo).scope in SCOPES, "info is none of a solver")
 
 
 def rehearse(policy: Policy) -> None:

@@ -239,7 +239,7 @@ def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
     return mixed[0], mixed[1], mixed[2]
 
 
-def coloured_classes(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
+def classes_to_colour(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
     """Classes that get a colour of their own: those that were ever the most probable, and the one decided for."""
     peak = beliefs.max(axis=0) + decided
     return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:most])]
@@ -252,7 +252,7 @@ def belief_bars(
     shown = list(range(belief.shape[1]))
     n_coloured = 6  # the other classes together are grey
     if len(shown) > n_coloured + 1:
-        shown = coloured_classes(belief, decided, n_coloured)
+        shown = classes_to_colour(belief, decided, n_coloured)
     rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
     parts = [(belief[:, i], colour(rank), labels[i]) for rank, i in enumerate(shown)]
     if rest.size:
@@ -293,7 +293,7 @@ def outline_inches(rows: Sequence[tuple[int, int, str]]) -> float:
     return 0.24 * _outline_steps(rows)
 
 
-def decided_text(decision: object, n_features: int, cost: float) -> str:
+def case_title(decision: object, n_features: int, cost: float) -> str:
     """Title of one case."""
     count = "1 feature" if n_features == 1 else f"{n_features} features"
     return f"decided {shorten(decision, 24)} after {count}, {cost:.3g} paid"

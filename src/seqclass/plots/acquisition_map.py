@@ -115,7 +115,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         """
         truth = labels_of(record, y)
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
-        columns, _, share = acquired_shares(record, row.reshape(-1))
+        columns, _, share = acquisition_shares(record, row.reshape(-1))
         labels = [f"x{j}" if names is None else str(names[j]) for j in columns.tolist()]
         return draw(cls, share, labels, classes.tolist(), counts=counts, **settings)
 
@@ -172,7 +172,7 @@ def _paler() -> Any:
     return LinearSegmentedColormap.from_list("share", [to_rgba(colour(0), alpha) for alpha in (0.0, 0.6)], 33)
 
 
-def acquired_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def acquisition_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Which features the instances of each class acquired, in the order of their mean step."""
     instance, step = np.nonzero(record.outcome >= 0)
     columns, number = np.unique(record.order[instance, step], return_inverse=True)

@@ -16,9 +16,9 @@ from seqclass.plots._style import (
     MARKERS,
     NEUTRAL,
     Display,
+    case_title,
+    classes_to_colour,
     colour,
-    coloured_classes,
-    decided_text,
     legend_beside,
     open_frame,
     shorten,
@@ -151,7 +151,7 @@ class BeliefPathDisplay(Display):
         n_asked = len(self.names)
         open_frame(ax)
         steps = np.arange(n_asked + 1)
-        ranks = {i: k for k, i in enumerate(coloured_classes(self.beliefs, self.classes == self.decision, 7))}
+        ranks = {i: k for k, i in enumerate(classes_to_colour(self.beliefs, self.classes == self.decision, 7))}
         self.lines_ = []
         for i, label in enumerate(self.classes):
             rank = ranks.get(i)
@@ -193,7 +193,7 @@ class BeliefPathDisplay(Display):
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 
     def _title(self) -> str:
-        return decided_text(self.decision, self.n_features, self.paid)
+        return case_title(self.decision, self.n_features, self.paid)
 
 
 def _as_row(estimator: BaseSequentialClassifier, x_row: Any) -> Any:

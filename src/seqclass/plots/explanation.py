@@ -17,8 +17,8 @@ from seqclass.plots._style import (
     NEUTRAL,
     MultiAxesDisplay,
     belief_bars,
+    case_title,
     colour,
-    decided_text,
     draw,
     legend_below,
     prepare_rows,
@@ -174,7 +174,7 @@ class ExplanationDisplay(MultiAxesDisplay):
 
     def _title(self) -> str:
         explanation = self.explanation
-        return decided_text(explanation.decision, explanation.n_features, explanation.paid)
+        return case_title(explanation.decision, explanation.n_features, explanation.paid)
 
 
 def _answer(step: ExplanationStep) -> str:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_numbers, stored_whole
+from seqclass._utils.stored import require, require_numbers, require_whole
 
 
 def grid_size(n_classes: int, resolution: int) -> int:
@@ -161,8 +161,8 @@ class SimplexGrid:
         return level, tails - level
 
     def _check_stored(self) -> None:
-        points = stored_numbers(self, "points", None, None)
-        steps, n_classes = stored_whole(self, "resolution", 1, 10**7), points.shape[1]
+        points = require_numbers(self, "points", None, None)
+        steps, n_classes = require_whole(self, "resolution", 1, 10**7), points.shape[1]
         same = n_classes >= 1 and comb(steps + n_classes - 1, n_classes - 1) == len(points)
         require(same, "points are not those of resolution")
         again = SimplexGrid(n_classes, steps)

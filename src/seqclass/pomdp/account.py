@@ -187,7 +187,7 @@ def prices_without_visits(problem: PricedProblem) -> FloatArray:
     return problem.prices if problem.visits is None else np.maximum(problem.prices - problem.visits.single_costs, 0.0)
 
 
-def asked_at(belief: PricedBelief) -> Any:
+def question_index(belief: PricedBelief) -> Any:
     """The rows of an array by questions, and the column, that stand for what each row is about to ask."""
     return (np.arange(len(belief)) if belief._mixed else slice(None)), belief.question
 
@@ -217,7 +217,7 @@ def was_ordered(belief: PricedBelief) -> BoolArray:
     """Where the question was ordered before, and its visit is paid for, (n,)."""
     ordered = belief.account.ordered
     assert ordered is not None  # where visits cost something
-    return np.asarray(ordered[asked_at(belief)])
+    return np.asarray(ordered[question_index(belief)])
 
 
 @cached
@@ -231,7 +231,7 @@ def price_of_question(belief: PricedBelief) -> FloatArray:
     """Price of the question for each row, (n,)."""
     problem, question = belief.problem, belief.question
     if price_levels(belief) is not None:
-        return np.asarray(prices_of_all(belief)[asked_at(belief)])
+        return np.asarray(prices_of_all(belief)[question_index(belief)])
     mixed = belief._mixed
     price: FloatArray = problem.prices[question : question + 1] if len(belief) == 1 else problem.prices[question]
     price = price if mixed or len(belief) == 1 else np.full(len(belief), price)
@@ -270,7 +270,7 @@ def charge(belief: PricedBelief, acquired: BoolArray) -> tuple[FloatArray, Accou
         before = was_ordered(belief)
         cost = cost + np.where(acquired | before, 0.0, problem.visits.single_costs[belief.question])
         visits, ordered = visits + ~before, ordered.copy()
-        ordered[asked_at(belief)] = False
+        ordered[question_index(belief)] = False
     if _has_no_group(belief):
         spent = account.spent + cost
         return cost, Account(spent, account.groups_paid, visits, ordered, account.owed, account.component)

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_array, stored_list, stored_numbers
+from seqclass._utils.stored import require, require_array, require_list, require_numbers
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import planned_prices
@@ -95,10 +95,10 @@ class AlphaSet:
         return value, vector
 
     def _check_stored(self) -> None:
-        vectors = stored_numbers(self, "vectors", None, None)
-        stored_numbers(self, "everywhere", None, vectors.shape[1])
+        vectors = require_numbers(self, "vectors", None, None)
+        require_numbers(self, "everywhere", None, vectors.shape[1])
         if self.pointer is not None:
-            pointer = stored_array(self, "pointer", "iu", None)
+            pointer = require_array(self, "pointer", "iu", None)
             rising = len(pointer) > 1 and pointer[0] == 0 and (np.diff(pointer) >= 0).all()
             require(rising and pointer[-1] == len(vectors), "pointer is not that of vectors")
 
@@ -371,7 +371,7 @@ class AlphaVectors(Readable, ValueFunction):
         return self.sets[belief.stage].value(belief.probabilities[rows], context)
 
     def _check_stored(self) -> None:
-        for stage, one in enumerate(stored_list(self, "sets", self.n_stages)):
+        for stage, one in enumerate(require_list(self, "sets", self.n_stages)):
             fits = isinstance(one, AlphaSet) and one.vectors.shape[1] == self.problem.n_classes
             require(fits, "sets are of other classes")
             known = one.pointer is None or len(one.pointer) == self._n_contexts(stage) + 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import stored_array
+from seqclass._utils.stored import require_array
 
 __all__ = ["AnswerRules"]
 
@@ -184,12 +184,12 @@ class AnswerRules:
                 )
 
     def _check_stored(self) -> None:
-        k, m = len(stored_array(self, "features", "i", None, low=0)), len(self.target)
+        k, m = len(require_array(self, "features", "i", None, low=0)), len(self.target)
         for name in ("target", "gate"):
-            stored_array(self, name, "i", m, low=0, high=k - 1)
-        stored_array(self, "implied", "i", m, low=Effect.CLOSES)
-        stored_array(self, "accepts", "b", m, None)
-        stored_array(self, "any_of", "b", k)
+            require_array(self, name, "i", m, low=0, high=k - 1)
+        require_array(self, "implied", "i", m, low=Effect.CLOSES)
+        require_array(self, "accepts", "b", m, None)
+        require_array(self, "any_of", "b", k)
 
 
 def with_closing(rules: AnswerRules | None, closing: Sequence[tuple[int, int, BoolArray]]) -> AnswerRules | None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_distribution
 
 __all__ = ["Bundle"]
@@ -174,9 +174,9 @@ class Bundle:
         return self.marginal(np.broadcast_to(table, (len(codes), *table.shape)), codes)
 
     def _check_stored(self) -> None:
-        features = stored_array(self, "features", "i", None, low=0)
+        features = require_array(self, "features", "i", None, low=0)
         require(len(np.unique(features)) == len(features) > 1, "features are wrong")
-        again = Bundle(features, stored_array(self, "sizes", "i", len(features), low=1))
+        again = Bundle(features, require_array(self, "sizes", "i", len(features), low=1))
         require((self.n_complete, self.n_codes) == (again.n_complete, again.n_codes), "its outcomes are wrong")
 
 
@@ -248,7 +248,7 @@ class DrawnBundle(Bundle):
         return np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1 / len(weight))
 
     def _check_stored(self) -> None:
-        tables = stored_numbers(self, "tables", len(self.sizes), None, None)
+        tables = require_numbers(self, "tables", len(self.sizes), None, None)
         require(tables.shape[1] >= int(self.sizes.max()), "tables have other outcomes")
         for table, size in zip(tables, self.sizes.tolist()):
             check_table(table, "tables")

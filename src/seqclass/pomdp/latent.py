@@ -164,7 +164,7 @@ class StateTables:
     def class_information(self, states: FloatArray) -> FloatArray:
         """I(answer; class) of each question in nats, (n, m)."""
         if self._whole is not None:
-            return self.hidden_information(states)
+            return self.latent_information(states)
         result = self._empty(states)
         for part in self._parts(states, 4):
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
@@ -179,7 +179,7 @@ class StateTables:
             result[part] = self._sums(information) - known
         return result
 
-    def hidden_information(self, states: FloatArray) -> FloatArray:
+    def latent_information(self, states: FloatArray) -> FloatArray:
         """I(answer; hidden state) of each question in nats, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, condition_on_answer, within_classes
-from seqclass._utils.stored import require, stored_numbers
+from seqclass._utils.stored import require, require_numbers
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
 from seqclass.pomdp.latent import CACHE_BYTES, Hidden, Known, pad_tables
@@ -186,7 +186,7 @@ class MixtureProblem(AcquisitionProblem):
 
     def _check_stored(self) -> None:
         states = self.hidden_class
-        tables = stored_numbers(self, "likelihoods", self.n_questions, None, len(states))
+        tables = require_numbers(self, "likelihoods", self.n_questions, None, len(states))
         again = MixtureProblem(self.prior[states] * self.hidden_prior, states, tables, 0.0)
         require(np.array_equal(self.member, again.member), "member is not that of hidden_class")
         for question in filter(self.structure.is_sampled, range(self.n_questions)):
@@ -196,7 +196,7 @@ class MixtureProblem(AcquisitionProblem):
         require(np.allclose(self.prior, again.prior), "hidden_prior is wrong")
         require((self.n_outcomes <= tables.shape[1]).all(), "likelihoods have other outcomes")
         if self._starts is not None:
-            stored_numbers(self._starts, "state", len(self._starts.weight), len(states))
+            require_numbers(self._starts, "state", len(self._starts.weight), len(states))
 
 
 class MixtureStructure(Structure["MixtureProblem"]):

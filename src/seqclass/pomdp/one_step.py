@@ -49,7 +49,7 @@ def unit(problem: AcquisitionProblem) -> float:
     return float(problem.decision_costs.max(initial=0.0)) or 1.0
 
 
-def unasked_questions(belief: BeliefState) -> BoolArray:
+def remaining_questions(belief: BeliefState) -> BoolArray:
     """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
     if belief.observed is None:  # a fixed order
         n_questions = belief.problem.n_questions

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums, uniforms
 from seqclass._utils.model_files import Stored
-from seqclass._utils.stored import require, stored_part
+from seqclass._utils.stored import require, require_part
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_kind, check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
@@ -418,7 +418,7 @@ class LookaheadPolicy(Policy):
         return self.values
 
     def _check_stored(self) -> None:
-        values = stored_part(self, "values", ValueFunction)
+        values = require_part(self, "values", ValueFunction)
         require(values.n_stages == self.n_stages, "values are of other stages")
         require(values.problem is self.problem, "values are of another problem")
 
@@ -599,7 +599,7 @@ class RepricedPolicy(BorrowedPolicy):
         self.multiplier = multiplier
 
     def _check_stored(self) -> None:
-        policy = stored_part(self, "policy", Policy)
+        policy = require_part(self, "policy", Policy)
         require(policy.n_stages == self.n_stages, "nothing is priced anew")
         require(0 <= float(self.multiplier) < np.inf, "multiplier is wrong")
         require(policy.problem.n_stages == self.problem.n_stages, "another problem is priced anew")

@@ -19,9 +19,9 @@ from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.one_step import remaining_questions
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.skipped import check_targets, find_price_levels, opened_questions
+from seqclass.pomdp.skipped import check_targets, find_open_questions, find_price_levels
 from seqclass.pomdp.skips import SkipLogic, answer_rules
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.ties import affords, budget_of
@@ -293,14 +293,14 @@ class Rules:
         """
         place = {int(column): question for question, columns in enumerate(members) for column in columns}
 
-        def called(column: int) -> str:
+        def name_of(column: int) -> str:
             return f"x{column}" if names is None else str(names[column])
 
         def questions(columns: Sequence[int], what: str) -> list[int]:
             if gone := [column for column in columns if column not in place]:
                 raise ValueError(
-                    f"rules: {what} names {short_repr(called(gone[0]))}, which is never asked here: it is known at the "
-                    "start or left out of the model; take it out of the rules."
+                    f"rules: {what} names {short_repr(name_of(gone[0]))}, which is never asked here: it is known at "
+                    "the start or left out of the model; take it out of the rules."
                 )
             return list(dict.fromkeys(place[column] for column in columns))
 
@@ -324,7 +324,7 @@ class Rules:
         enemies = np.array(groups, dtype=bool).reshape(-1, n)
         first, mandatory = (np.array(questions(getattr(self, k), k), dtype=np.intp) for k in ("first", "mandatory"))
         called_areas = tuple(str(name) for name in self.areas)
-        shown_as = tuple(" and ".join(called(int(column)) for column in columns) for columns in members)
+        shown_as = tuple(" and ".join(name_of(int(column)) for column in columns) for columns in members)
         ends = np.array(least, dtype=np.intp), np.array(most, dtype=np.intp)
         return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
 
@@ -549,7 +549,7 @@ class QuestionRules:
     def _tracker(self, belief: BeliefState) -> _FeasibilityTracker:
         """What can still be asked of what has to be."""
         left = np.full(len(belief), belief.problem.n_stages - belief.stage)
-        asked = ~unasked_questions(belief) if belief.observed is None else belief.observed >= -1
+        asked = ~remaining_questions(belief) if belief.observed is None else belief.observed >= -1
         book = _FeasibilityTracker(self, belief.problem, asked, belief.spent, left)
         book.settle()
         return book
@@ -683,9 +683,11 @@ class _FeasibilityTracker:
         """See `QuestionRules.status`."""
         rules, problem, allowed = self.rules, self.problem, self.there
         if rules.answers is not None:
-            allowed = allowed & opened_questions(rules.answers, belief)
+            allowed = allowed & find_open_questions(rules.answers, belief)
         # what comes first and was taken out does not keep the others waiting
-        pending = (allowed & unasked_questions(belief))[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
+        pending = (allowed & remaining_questions(belief))[:, rules.first] & (self.must | ~rules.compelled)[
+            :, rules.first
+        ]
         waits = np.flatnonzero(pending.any(axis=1))
         if waits.size:
             allowed = allowed.copy()

@@ -48,7 +48,7 @@ def answers_to(
     answers = np.full((len(belief), len(features)), -1)
     unasked = np.zeros(answers.shape, dtype=bool)
     questions, place = _single_questions(features, problem)
-    answers[:, place], unasked[:, place] = _seen_outcomes(observed[:, questions]), observed[:, questions] == OPEN
+    answers[:, place], unasked[:, place] = _outcomes_or_missing(observed[:, questions]), observed[:, questions] == OPEN
     in_bundles = list[tuple[int, int]]()
     for question, bundle in enumerate(problem.bundles or ()):
         if bundle is None or not (parts := np.flatnonzero(np.isin(bundle.features, features)).tolist()):
@@ -57,13 +57,13 @@ def answers_to(
         values = bundle.decode(np.maximum(seen, 0))
         for part in parts:
             number = int(np.searchsorted(features, bundle.features[part]))
-            answers[:, number] = np.where(seen >= 0, values[:, part], _seen_outcomes(seen))
+            answers[:, number] = np.where(seen >= 0, values[:, part], _outcomes_or_missing(seen))
             unasked[:, number] = seen == OPEN
             in_bundles.append((question, number))
     return answers, unasked, (questions, place), in_bundles
 
 
-def opened_questions(rules: AnswerRules, belief: BeliefState, ever: bool = False) -> BoolArray:
+def find_open_questions(rules: AnswerRules, belief: BeliefState, ever: bool = False) -> BoolArray:
     """Questions that no answer has to open, or some has (``ever``: or will), and whose answers are not implied."""
     answers, unasked, (questions, place), in_bundles = answers_to(rules.features, belief)
     after = rules.follow(answers, unasked)
@@ -75,7 +75,7 @@ def opened_questions(rules: AnswerRules, belief: BeliefState, ever: bool = False
     return result
 
 
-def _seen_outcomes(seen: IntArray) -> IntArray:
+def _outcomes_or_missing(seen: IntArray) -> IntArray:
     """Outcomes that were seen or implied; -1 of what has none."""
     return np.where(seen <= IMPLIED, IMPLIED - seen.astype(np.intp), np.maximum(seen, -1))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.answer_rules import AnswerRules
 
@@ -65,10 +65,10 @@ class Starts:
         return replace(self, weight=total / total.sum(), belief=belief)
 
     def _check_stored(self) -> None:
-        n = len(check_distribution(stored_numbers(self, "weight", None), None, "weight"))
-        belief = stored_numbers(self, "belief", n, None, low=0)
+        n = len(check_distribution(require_numbers(self, "weight", None), None, "weight"))
+        belief = require_numbers(self, "belief", n, None, low=0)
         require(np.allclose(belief.sum(axis=1), 1), "beliefs at the start are none")
-        features = stored_array(self, "features", "i", None, low=0)
+        features = require_array(self, "features", "i", None, low=0)
         require(len(np.unique(features)) == len(features), "a feature is known twice")
-        stored_array(self, "outcomes", "i", n, len(features))
+        require_array(self, "outcomes", "i", n, len(features))
         require(isinstance(self.answers, (AnswerRules, type(None))), "answers at the start are of another kind")

@@ -254,7 +254,7 @@ class Structure(Generic[P]):
             result[:, place, : problem.n_outcomes[question]] = problem.likelihood(question, state)
         return result
 
-    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
+    def likelihoods_for_plan(self, questions: IntArray, state: Any) -> FloatArray:
         """What `likelihoods_of` gives, or less: outcomes that give the same belief, and lead on alike, may be one."""
         return self.likelihoods_of(questions, state)
 
@@ -263,7 +263,7 @@ class Structure(Generic[P]):
     ) -> Iterator[tuple[slice, IntArray, FloatArray]]:
         """Likelihoods of many questions for all rows, a part at a time, so that memory is bounded.
 
-        Yields rows, positions of questions among the ``m``, and `planned_likelihoods` of both; ``n_columns`` numbers
+        Yields rows, positions of questions among the ``m``, and `likelihoods_for_plan` of both; ``n_columns`` numbers
         are to be computed of each row, question and outcome.
         """
         problem, n = self.problem, len(state)
@@ -273,7 +273,7 @@ class Structure(Generic[P]):
             for part in chunks(n, 8.0 * 3 * len(asked) * widest * max(problem.n_classes, n_columns)):
                 whole = part.start == 0 and part.stop == n
                 some = state if whole else state[np.arange(part.start, part.stop)]
-                yield part, places, self.planned_likelihoods(asked, some)
+                yield part, places, self.likelihoods_for_plan(asked, some)
 
     @property
     def gates(self) -> BoolArray:

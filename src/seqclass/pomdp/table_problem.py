@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, pick
-from seqclass._utils.stored import check_array, require, stored_array, stored_list, stored_numbers
+from seqclass._utils.stored import check_array, require, require_array, require_list, require_numbers
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle, check_table
 from seqclass.pomdp.latent import ClassStates, Hidden, one_per_belief, pad_tables
@@ -206,9 +206,9 @@ class TableProblem(AcquisitionProblem):
     def _check_stored(self) -> None:
         tables, transitions = self.likelihoods, self.transitions
         if isinstance(tables, np.ndarray):
-            stored_numbers(self, "likelihoods", self.n_questions, None, self.n_classes)
+            require_numbers(self, "likelihoods", self.n_questions, None, self.n_classes)
         else:
-            for table in stored_list(self, "likelihoods", self.n_questions):
+            for table in require_list(self, "likelihoods", self.n_questions):
                 known = isinstance(table, np.ndarray) and table.dtype.kind == "f"
                 require(known, "a likelihood is no array of numbers")
         if transitions is not None:
@@ -217,7 +217,7 @@ class TableProblem(AcquisitionProblem):
                 check_array(following, "a transition", "i", None, None)
         self._check_tables()
         if self._starts is not None:
-            stored_array(self._starts, "state", "i", len(self._starts.weight))
+            require_array(self._starts, "state", "i", len(self._starts.weight))
 
 
 class TableStructure(Structure["TableProblem"]):
@@ -249,10 +249,10 @@ class TableStructure(Structure["TableProblem"]):
             self.problem.bundles is None or all(self.bundle(q) is None for q in questions)
         )
 
-    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
-        """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""
+    def likelihoods_for_plan(self, questions: IntArray, state: Any) -> FloatArray:
+        """Likelihoods, outcomes that give the same belief as one; see `Structure.likelihoods_for_plan`."""
         if self.problem.transitions is not None:
-            return super().planned_likelihoods(questions, state)
+            return super().likelihoods_for_plan(questions, state)
         table = self.problem._planned_table[questions]
         return np.broadcast_to(table, (len(state), *table.shape))
 

@@ -14,8 +14,8 @@ from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.bounds.optimum import ask_once, evidence, open_questions
 from seqclass.pomdp.one_step import (
     latent_posterior,
+    remaining_questions,
     row_parts,
-    unasked_questions,
 )
 from seqclass.pomdp.policy import LeastCostPolicy, LookaheadPolicy
 from seqclass.pomdp.problem import (
@@ -163,7 +163,7 @@ class FreeNodes:
 def most_nodes(problem: AcquisitionProblem, belief: BeliefState, n_more: int, by_set: bool) -> int:
     """Most nodes that so many more questions can lead to, where money is not limited."""
     counts = [1] + [0] * n_more
-    for question in np.flatnonzero(unasked_questions(belief)[0]).tolist():
+    for question in np.flatnonzero(remaining_questions(belief)[0]).tolist():
         ways = 1 if by_set else int(problem.n_outcomes[question])
         for level in range(n_more, 0, -1):
             counts[level] += ways * counts[level - 1]

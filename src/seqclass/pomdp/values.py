@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass._utils.stored import require, stored_part, stored_whole
+from seqclass._utils.stored import require, require_part, require_whole
 from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.tables import Tables
@@ -122,7 +122,7 @@ class ValueFunction(Stored, ABC):
         return 1 if tables is None else tables.n_contexts(stage)
 
     def _check_stored(self) -> None:
-        stored_whole(self, "n_stages", 0, stored_part(self, "problem", AcquisitionProblem).n_stages)
+        require_whole(self, "n_stages", 0, require_part(self, "problem", AcquisitionProblem).n_stages)
 
 
 class StoppingValue(ValueFunction):
@@ -185,5 +185,5 @@ class ProjectedValues(ValueFunction):
         return self.values._continuation(stage, belief, context)
 
     def _check_stored(self) -> None:
-        stored_part(self, "projection", AcquisitionProblem)
-        require(stored_part(self, "values", ValueFunction).n_stages == self.n_stages, "values are of other stages")
+        require_part(self, "projection", AcquisitionProblem)
+        require(require_part(self, "values", ValueFunction).n_stages == self.n_stages, "values are of other stages")

@@ -34,7 +34,7 @@ from seqclass.plots import (
     StagewiseCalibrationDisplay,
 )
 from seqclass.plots._style import COLOURS, FAINT, NEUTRAL, PALE, Display, pyplot
-from seqclass.plots.acquisition_map import acquired_shares
+from seqclass.plots.acquisition_map import acquisition_shares
 from seqclass.plots.question_calibration import stops_of
 from seqclass.plots.stagewise_calibration import beliefs_after, stages_of
 from seqclass.report._markup import (
@@ -48,7 +48,7 @@ from seqclass.report._markup import (
     together,
     with_interval,
 )
-from seqclass.report.explore import join_titles, left_out_text, sequential_methods
+from seqclass.report.explore import describe_left_out, join_titles, sequential_methods
 from seqclass.stats.friedman import CriticalDifference
 
 
@@ -166,7 +166,7 @@ def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
 
 def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> AcquiredShares:
     """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
-    columns, steps, share = acquired_shares(kept.record, codes)
+    columns, steps, share = acquisition_shares(kept.record, codes)
     return AcquiredShares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
 
 
@@ -259,7 +259,7 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
         return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
     notes = [
         "Of the instances that were kept, over all folds and seeds. Press a name to open or close its pictures.",
-        left_out_text(left),
+        describe_left_out(left),
         f"No instances are kept of {join_titles(bare)}." if bare else "",
     ]
     return together(element("p", " ".join(filter(None, notes)), class_="note"), *drawn)

@@ -132,7 +132,7 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
         return ExploredRun({}, f"No method of this run asks for features one by one{at}.")
     if not methods and not left:
         return ExploredRun({}, "This run keeps no explained instances: " + _why_not(sequential[0][1]))
-    return ExploredRun(methods, left_out_text(left))
+    return ExploredRun(methods, describe_left_out(left))
 
 
 def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple[str, Any]]:
@@ -146,7 +146,7 @@ def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple
             yield f"{method} on {data}", own
 
 
-def left_out_text(titles: list[str]) -> str:
+def describe_left_out(titles: list[str]) -> str:
     """Sentence that names what did not fit; empty if all did."""
     return f"Left out, so that the page stays small: {join_titles(titles)}." if titles else ""
 

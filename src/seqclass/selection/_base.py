@@ -551,7 +551,7 @@ class FeatureStream(Selector):
             raise ValueError("y must hold the same labels in every call: features stream in, rows stay the same.")
         if not X.shape[1]:
             return self
-        known = self._known_names(names)
+        known = self._names_so_far(names)
         self._take(X)
         self.n_features_in_ += X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
@@ -560,7 +560,7 @@ class FeatureStream(Selector):
             self._names_seen.update(_as_keys(names))
         return self
 
-    def _known_names(self, names: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    def _names_so_far(self, names: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
         """Names so far; checks that names are given with all blocks or none, and are new."""
         known = getattr(self, "feature_names_in_", None) if self.n_seen_ else None
         if self.n_seen_ and (known is None) != (names is None):

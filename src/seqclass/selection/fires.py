@@ -151,7 +151,7 @@ def _squares(X: Any) -> Any:
 Forward = Callable[[Any, FloatArray, FloatArray], tuple[FloatArray, Callable[[FloatArray], FloatArray]]]
 
 
-def sampled_gradient(
+def estimate_gradient(
     forward: Forward,
     X: Any,
     Y: FloatArray,
@@ -249,7 +249,7 @@ class FiresSDT:
         self, X: Any, Y: FloatArray, mu: FloatArray, sigma: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient of the batch's mean log-likelihood less the regulariser, sampled; see `FiresGLM.gradient`."""
-        for_mu, for_sigma = sampled_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
+        for_mu, for_sigma = estimate_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
         for_sigma[:, -(2**self.depth) :] = 0
         return for_mu, for_sigma
 
@@ -393,7 +393,7 @@ class FiresANN:
         self, X: Any, Y: FloatArray, mu: FloatArray, sigma: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient of the batch's mean log-likelihood, sampled; see `FiresGLM.gradient`."""
-        return sampled_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
+        return estimate_gradient(self._forward, X, Y, mu, sigma, self.n_samples, rng)
 
     def aggregate(self, mu: FloatArray, sigma: FloatArray, n_features: int) -> tuple[FloatArray, FloatArray]:
         """Importance and uncertainty of each feature, over its paths to the output; see `FiresGLM.aggregate`."""

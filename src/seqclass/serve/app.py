@@ -286,7 +286,7 @@ def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts, form: str
     requests["/fhir/Questionnaire/$next-question"] = response | {"contained": [beginning]}
     results: dict[str, Any] = to_json_value({"/next": step, "/cases": step | case})
 
-    def described() -> dict[str, Any]:
+    def describe() -> dict[str, Any]:
         content: dict[str, Any] = openapi()
         for path, request in requests.items():
             post = content["paths"][path]["post"]
@@ -296,7 +296,7 @@ def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts, form: str
                 post["responses"]["200"]["content"]["application/json"]["example"] = results[path]
         return content
 
-    return described
+    return describe
 
 
 class _Meters:

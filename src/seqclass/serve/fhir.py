@@ -95,7 +95,7 @@ class Forms:
     def next_question(self, body: Any, base: str) -> tuple[ServedModel, Session, Json, int, Json]:
         """Model, case, how it stands, how much of the last answer is unusual, and the response with what is next."""
         response = _response_of(body)
-        form = _contained_form(response)
+        form = _find_form(response)
         model, canonical = self._model_of(form, base)
         asked = _FormSoFar(model, form, response, canonical.partition("|")[0])
         session, odd = asked.replay(_case_key(response))
@@ -150,7 +150,7 @@ def _response_of(body: Any) -> Json:
     return body
 
 
-def _contained_form(response: Json) -> Json:
+def _find_form(response: Json) -> Json:
     """The questionnaire that a response contains."""
     wanted = response.get("questionnaire")
     for one in _records(response, "contained"):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
-from seqclass._utils.stored import check_whole, require, stored_numbers, stored_part
+from seqclass._utils.stored import check_whole, require, require_numbers, require_part
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.optimum import StateBounds
@@ -67,7 +67,7 @@ class LogOddsLine:
         return np.asarray(total * (values[left] * (1 - right_weight) + values[left + 1] * right_weight))
 
     def _check_stored(self) -> None:
-        points = stored_numbers(self, "points", None, 2)
+        points = require_numbers(self, "points", None, 2)
         require(len(points) >= 2 and (np.diff(points[:, 1]) > 0).all(), "points do not rise")
         require(points[0, 1] == 0 and points[-1, 1] == 1, "points do not reach both ends")
         require(np.allclose(points.sum(axis=1), 1), "points are no beliefs")
@@ -147,18 +147,18 @@ class RepeatValues(ValuesOfSets, StateBounds):
         return float(weight @ self.lower(begun))
 
     def _check_stored(self) -> None:
-        problem, grid = stored_part(self, "problem", AcquisitionProblem), self.grid
+        problem, grid = require_part(self, "problem", AcquisitionProblem), self.grid
         require(has_repeats(problem), "bounds are of another problem")
         own = isinstance(grid, (SimplexGrid, LogOddsLine)) and grid.points.shape[1] == problem.n_classes
         require(own, "grid is wrong")
         wanted: Any = problem.structure.class_tables
-        tables = stored_numbers(self, "tables", *wanted.shape)
+        tables = require_numbers(self, "tables", *wanted.shape)
         require(np.array_equal(tables, wanted), "tables are of another problem")
         once = self.once
         require(type(once) is list and len(set(once)) == len(once) <= 30, "once is wrong")
         for question in once:
             check_whole(question, "once", 0, problem.n_questions - 1)
-        stored_numbers(self, "values", 2 ** len(once), len(grid.points))
+        require_numbers(self, "values", 2 ** len(once), len(grid.points))
 
 
 class BeliefProgram:

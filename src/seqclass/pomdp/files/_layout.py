@@ -128,7 +128,7 @@ class FreeLayout(_Numbered):
         """P(hidden state) before anything is asked."""
         return np.asarray(self.nodes.belief(self.nodes.levels[0])[0])
 
-    def hidden_names(self, classes: list[str]) -> list[str]:
+    def state_names_of(self, classes: list[str]) -> list[str]:
         """Names of the hidden states: of their classes, numbered where a class may have several."""
         of = self.nodes.classes.tolist()
         return classes if of == list(range(len(classes))) else [f"{classes[c]}h{i}" for i, c in enumerate(of)]

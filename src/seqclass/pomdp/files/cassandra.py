@@ -53,7 +53,7 @@ def _head(
 def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
     """Lines of the file; see `write_pomdp`."""
     problem, nodes, discount = layout.problem, layout.nodes, check_discount(discount, layout.n_stages)
-    hidden = layout.hidden_names(endings)
+    hidden = layout.state_names_of(endings)
     states = [[f"{node}_{ending}" for ending in hidden] for node in layout.names("s")]
     seen = "was asked" if nodes.by_set else "was asked and answered"
     yield f"# acquisition problem, any question next: what {seen} and class in the state;"

@@ -62,7 +62,7 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     """Lines of the file; see `write_pomdpx`."""
     discount = check_discount(discount, layout.n_stages)
     by_set, n_questions = layout.nodes.by_set, len(layout.actions)
-    hidden = layout.hidden_names(classes)
+    hidden = layout.state_names_of(classes)
     shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
     outcomes = [f"o{v}" for v in range(layout.n_observations if by_set else 1)]
     yield _HEAD
@@ -71,9 +71,9 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield "same</Description>"
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield _observed_variable("x", [_GOING, _ENDED])
+    yield _observable_variable("x", [_GOING, _ENDED])
     for question, names in enumerate(shown):
-        yield _observed_variable(f"q{question}", [_OPEN, *names])
+        yield _observable_variable(f"q{question}", [_OPEN, *names])
     yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
     yield f'<ObsVar vname="ob">{_values(outcomes)}</ObsVar>'
     yield f'<ActionVar vname="ac">{_values([*layout.actions, *stops])}</ActionVar>'
@@ -104,7 +104,7 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield "</pomdpx>"
 
 
-def _observed_variable(name: str, names: list[str]) -> str:
+def _observable_variable(name: str, names: list[str]) -> str:
     return f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{_values(names)}</StateVar>'
 
 

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import lsmr
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
-from seqclass._utils.stored import require, stored_list
+from seqclass._utils.stored import require, require_list
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.needs import require_fixed_order
@@ -140,7 +140,7 @@ class CorrectedValues(ProjectedValues):
         self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Cost of stopping, the projection's cost of going on, and the corrected one as of `going_on`, each (n,)."""
-        stop, plain = self._uncorrected_costs(stage, belief, context)
+        stop, plain = self._costs_by_projection(stage, belief, context)
         weights = self.weights[stage]
         if weights is None:
             return stop, plain, plain
@@ -221,17 +221,17 @@ class CorrectedValues(ProjectedValues):
 
     def _functions(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
         """The functions psi, (n, n_classes + 2), and the projection's cost of going on, (n,)."""
-        stop, plain = self._uncorrected_costs(stage, belief, context)
+        stop, plain = self._costs_by_projection(stage, belief, context)
         return np.column_stack([belief, stop, np.minimum(plain, stop)]), plain
 
-    def _uncorrected_costs(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _costs_by_projection(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
         """Cost of stopping, and the projection's cost of going on, both (n,)."""
         stop = self.problem.stopping_cost(belief)
         plain = self._continuation(stage, belief, context)
         return stop, np.where(np.isfinite(plain), plain, stop)
 
     def _check_stored(self) -> None:
-        for weights in stored_list(self, "weights", self.n_stages):
+        for weights in require_list(self, "weights", self.n_stages):
             require(weights is None or bool(np.isfinite(weights).all()), "weights are not finite")
 
 

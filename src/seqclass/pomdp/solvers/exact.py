@@ -14,7 +14,7 @@ from scipy import optimize, spatial
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import now
-from seqclass._utils.stored import require, stored_array
+from seqclass._utils.stored import require, require_array
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, BackupPoints, sample_beliefs
@@ -74,7 +74,7 @@ class LineSet(AlphaSet):
 
     def _check_stored(self) -> None:
         require(self.vectors.shape[1] == 2, "starts are wrong")
-        require(not np.isnan(stored_array(self, "starts", "f", len(self.vectors))).any(), "starts are wrong")
+        require(not np.isnan(require_array(self, "starts", "f", len(self.vectors))).any(), "starts are wrong")
 
 
 def envelope_of(vectors: FloatArray) -> Envelope:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import DeadlineExceeded, time_limit
-from seqclass._utils.stored import check_array, require, stored_part
+from seqclass._utils.stored import check_array, require, require_part
 from seqclass.pomdp.account import groups_paid_after
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
@@ -36,10 +36,10 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import (
+    remaining_questions,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
-    unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
@@ -290,7 +290,7 @@ class PlannedPolicy(Policy):
 
     def _check_stored(self) -> None:
         require(self.problem.any_order and type(self.plan) is list, "a plan is of another problem")
-        require(stored_part(self, "fallback", Policy).problem is self.problem, "a plan is of another problem")
+        require(require_part(self, "fallback", Policy).problem is self.problem, "a plan is of another problem")
         for keys, questions, costs in self.plan:
             check_array(keys, "keys", "S", None)
             check_array(questions, "questions", "i", len(keys))
@@ -358,7 +358,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     def _by_list(self, belief: BeliefState) -> FloatArray:
         assert belief.observed is not None
-        problem, seen, gone = belief.problem, belief.observed >= 0, (belief.observed < 0) & ~unasked_questions(belief)
+        problem, seen, gone = belief.problem, belief.observed >= 0, (belief.observed < 0) & ~remaining_questions(belief)
         groups = groups_paid_after(problem, np.eye(problem.n_questions, dtype=bool))
         paid = (
             np.zeros((len(belief), groups.shape[1]), dtype=bool)
@@ -396,7 +396,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
         _, first, place = np.unique(evidence(belief), return_index=True, return_inverse=True)
         some, problem = belief[first], belief.problem
         left = most_asked(some)
-        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in unasked_questions(some))
+        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in remaining_questions(some))
         costs = np.empty((len(some), problem.n_questions))
         for part, whose in row_parts(some, 8.0 * 4 * problem.n_questions * most):
             costs[part] = self._memory.add(expand(whose, problem.n_stages - belief.stage))

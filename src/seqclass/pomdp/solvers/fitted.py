@@ -10,7 +10,7 @@ from scipy import linalg
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import check_deadline
-from seqclass._utils.stored import check_numbers, require, stored_array, stored_list, stored_part
+from seqclass._utils.stored import check_numbers, require, require_array, require_list, require_part
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import BackupPoints, least_of, merge_points, sample_beliefs
 from seqclass.pomdp.needs import require_no_visits, require_tables
@@ -95,10 +95,10 @@ class BeliefFunctions:
         return stop, np.sqrt(stop), np.log(np.maximum(stop, 1e-9))
 
     def _check_stored(self) -> None:
-        n_classes = stored_part(self, "problem", AcquisitionProblem).n_classes
+        n_classes = require_part(self, "problem", AcquisitionProblem).n_classes
         require(self.n_classes == n_classes and 0 < float(self.unit) < np.inf, "functions are of other classes")
-        first = stored_array(self, "first", "i", None, low=0)
-        second = stored_array(self, "second", "i", len(first))
+        first = require_array(self, "first", "i", None, low=0)
+        second = require_array(self, "second", "i", len(first))
         known = ((first < second) & (second < n_classes)).all()
         require(known and self.count == 4 * n_classes + 4 + 2 * len(first), "functions are wrong")
 
@@ -163,9 +163,9 @@ class FittedValues(ValueFunction):
         return result
 
     def _check_stored(self) -> None:
-        functions = stored_part(self, "functions", BeliefFunctions)
+        functions = require_part(self, "functions", BeliefFunctions)
         require(functions.problem is self.problem, "functions are of another problem")
-        for weights in stored_list(self, "weights", self.n_stages):
+        for weights in require_list(self, "weights", self.n_stages):
             require(weights is None or len(check_numbers(weights, "weights", functions.count)) > 0, "weights are wrong")
 
 

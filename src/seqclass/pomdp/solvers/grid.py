@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.stored import check_numbers, require, stored_list, stored_part
+from seqclass._utils.stored import check_numbers, require, require_list, require_part
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.account import planned_prices
@@ -56,10 +56,10 @@ class GridValues(ValueFunction):
         return self.grid.read(self.continuation[stage].reshape(-1), belief, self.interpolation, context)
 
     def _check_stored(self) -> None:
-        grid = stored_part(self, "grid", SimplexGrid)
+        grid = require_part(self, "grid", SimplexGrid)
         require(grid.points.shape[1] == self.problem.n_classes, "grid is of other classes")
         require(self.interpolation in ("freudenthal", "nearest"), "interpolation is wrong")
-        for stage, table in enumerate(stored_list(self, "continuation", self.n_stages)):
+        for stage, table in enumerate(require_list(self, "continuation", self.n_stages)):
             check_numbers(table, "continuation", self._n_contexts(stage), len(grid.points))
 
 

@@ -15,10 +15,10 @@ from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
     perfect_cost,
+    remaining_questions,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
-    unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -51,7 +51,7 @@ class PanelValues:
         """What the cost of going on is explained by, (n, n_columns)."""
         stop, posterior = belief.stopping_cost, belief.probabilities
         columns = self._of_belief(posterior, stop, np.ones(len(belief)))
-        share = (~unasked_questions(belief)).mean(axis=1)
+        share = (~remaining_questions(belief)).mean(axis=1)
         return np.column_stack([*columns, share, share * stop])
 
     def _of_belief(self, joint: FloatArray, stop: FloatArray, total: FloatArray) -> list[FloatArray]:
@@ -71,7 +71,7 @@ class PanelValues:
             return np.asarray(belief.problem.structure.costs_after(questions, belief))
         problem, weights = self.problem, self.weights
         result = np.empty((len(belief), len(questions)))
-        share = ((~unasked_questions(belief)).sum(axis=1) + 1) / problem.n_questions
+        share = ((~remaining_questions(belief)).sum(axis=1) + 1) / problem.n_questions
         offset = (weights[0] + weights[-2] * share)[:, None, None]
         factor = (weights[-1] * share)[:, None, None]
         vectors, known = problem.decision_costs.T, perfect_cost(problem)
@@ -221,7 +221,7 @@ class Growing:
         assert problem.visits is not None
         self.visits: Visits = problem.visits
         n = len(belief)
-        self.open = belief.available if problem.any_order else unasked_questions(belief)
+        self.open = belief.available if problem.any_order else remaining_questions(belief)
         most = min(
             max(policy.sizes[1], least), problem.n_stages - belief.stage, self.visits.max_panel or problem.n_questions
         )

@@ -15,7 +15,7 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import check_flag, check_part
 from seqclass.pomdp.bounds.optimum import evidence, expand, find_rows
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import initial_beliefs, stopping_is_certain, unasked_questions
+from seqclass.pomdp.one_step import initial_beliefs, remaining_questions, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
@@ -23,7 +23,7 @@ from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, mean_and_error, model_cases
-from seqclass.pomdp.solvers.ordering.observed import observed_candidate, row_costs
+from seqclass.pomdp.solvers.ordering.observed import candidate_on_rows, row_costs
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
 from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, PanelValues, panel_prices
@@ -45,7 +45,7 @@ class _PanelRun:
         if first is not None:
             begun, node = np.unique(np.column_stack([cases.start, first]), axis=0, return_inverse=True)
             node, belief = node.reshape(-1), belief[begun[:, 0]]
-            belief = order_panels(belief, begun[:, 1:].astype(bool) & unasked_questions(belief))
+            belief = order_panels(belief, begun[:, 1:].astype(bool) & remaining_questions(belief))
         self.stops: list[FloatArray] = []
         self.spent: list[FloatArray] = []
         self.parents: list[IntArray] = []
@@ -347,7 +347,7 @@ def _select_on_rows(
     taken = best if saved > error else chosen
     least = costs[id(taken)][0]
     observed = tuple(
-        observed_candidate(one.name, cost, least, asked, one.seconds, weight)
+        candidate_on_rows(one.name, cost, least, asked, one.seconds, weight)
         for one in tried
         for cost, asked in [costs[id(one)]]
     )
@@ -441,7 +441,7 @@ def _solve_exact(problem: AcquisitionProblem, most: int, n_branches: int) -> Pla
             starts = np.flatnonzero(np.diff(place, prepend=-1))
             expected[np.ix_(rows, sets[first])] = np.add.reduceat(value, starts, axis=0)
         prices = np.stack([panel_prices(belief, np.broadcast_to(m, (len(belief), n))) for m in members], axis=1)
-        taken = (~unasked_questions(belief)) @ (1 << np.arange(n))
+        taken = (~remaining_questions(belief)) @ (1 << np.arange(n))
         possible = fits & ((sets & taken[:, None]) == 0) & (count <= problem.n_stages - belief.stage)
         costs = np.where(possible, prices + visit + expected, np.inf)
         panel = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)

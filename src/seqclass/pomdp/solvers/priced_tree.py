@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.information import contingency_table
-from seqclass._utils.stored import require, stored_array
+from seqclass._utils.stored import require, require_array
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
@@ -133,8 +133,8 @@ class TreePolicy(Policy):
             node = np.where(known, self.leads_to[node, outcome], node)
 
     def _check_stored(self) -> None:
-        n = len(stored_array(self, "asks", "i", None, low=-1, high=self.problem.n_questions - 1))
-        stored_array(self, "leads_to", "i", n, int(self.problem.n_outcomes.max(initial=1)) + 1, low=-1, high=n - 1)
+        n = len(require_array(self, "asks", "i", None, low=-1, high=self.problem.n_questions - 1))
+        require_array(self, "leads_to", "i", n, int(self.problem.n_outcomes.max(initial=1)) + 1, low=-1, high=n - 1)
         inner = self.asks >= 0
         require(bool((self.leads_to[inner] > np.arange(n)[inner, None]).all()), "leads_to goes back")
 

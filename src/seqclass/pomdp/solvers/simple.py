@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
-from seqclass._utils.stored import require, stored_part
+from seqclass._utils.stored import require, require_part
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
@@ -208,7 +208,7 @@ class OrderBoundPolicy(LeastCostPolicy):
         return -self.bounds.question_bounds(belief)
 
     def _check_stored(self) -> None:
-        bounds = stored_part(self, "bounds", OrderBounds)
+        bounds = require_part(self, "bounds", OrderBounds)
         require(bounds.problem is self.problem, "bounds are of another problem")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, as_generator, row_sums
-from seqclass._utils.stored import stored_numbers
+from seqclass._utils.stored import require_numbers
 from seqclass._utils.validation import check_finite, check_real
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_fixed_order
@@ -101,7 +101,7 @@ class LinearThresholdPolicy(Policy):
         return np.where(stop, DECIDE, belief.stage)
 
     def _check_stored(self) -> None:
-        stored_numbers(self, "thresholds", self.n_stages, self.problem.n_decisions, self.problem.n_classes)
+        require_numbers(self, "thresholds", self.n_stages, self.problem.n_decisions, self.problem.n_classes)
 
 
 class SampledPaths:

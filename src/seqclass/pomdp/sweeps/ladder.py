@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.stored import require, stored_part
+from seqclass._utils.stored import require, require_part
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.policy import DECIDE, BorrowedPolicy, Policy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
-from seqclass.pomdp.solvers.ordering.rules import forced_question, next_panels
+from seqclass.pomdp.solvers.ordering.rules import force_question, next_panels
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels
 from seqclass.pomdp.walk import Level, walk_to_end
@@ -49,7 +49,7 @@ class StopWhenSure(BorrowedPolicy):
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), DECIDE)
-        return np.where(self._is_terminal(belief), DECIDE, forced_question(self.policy, belief))
+        return np.where(self._is_terminal(belief), DECIDE, force_question(self.policy, belief))
 
     def _action(self, belief: BeliefState) -> IntArray:
         question = np.full(len(belief), DECIDE)
@@ -58,11 +58,11 @@ class StopWhenSure(BorrowedPolicy):
             belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self._is_terminal(belief))
         )
         if on.size:
-            question[on] = forced_question(self.policy, belief[on])
+            question[on] = force_question(self.policy, belief[on])
         return question
 
     def _check_stored(self) -> None:
-        require(stored_part(self, "policy", Policy).problem is self.problem, "it asks for nothing")
+        require(require_part(self, "policy", Policy).problem is self.problem, "it asks for nothing")
         require(0 <= float(self.cost) < np.inf, "cost is wrong")
 
 
@@ -143,7 +143,7 @@ class _Ladder:
                 every = np.zeros((len(belief), belief.problem.n_questions), dtype=bool)
                 every[on] = panels
                 level.belief = order_panels(belief, every)
-            question[on] = forced_question(self.policy, level.belief[on])
+            question[on] = force_question(self.policy, level.belief[on])
         going[question == DECIDE] = 0
         self._stop(belief, going)
         self.left = going

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.stored import require, stored_part
+from seqclass._utils.stored import require, require_part
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.one_step import context_of, cost_lower_bound, stopping_threshold
@@ -75,7 +75,7 @@ class InterpolatedValues(ValueFunction):
 
     def _check_stored(self) -> None:
         require(0 <= float(self.share) <= 1, "share is wrong")
-        ends = [stored_part(self, name, ValueFunction).n_stages for name in ("lower", "upper")]
+        ends = [require_part(self, name, ValueFunction).n_stages for name in ("lower", "upper")]
         require(self.n_stages == max(ends), "blended values are of other stages")
 
 

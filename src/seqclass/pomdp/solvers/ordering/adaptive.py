@@ -13,7 +13,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
-from seqclass._utils.stored import require, stored_part, stored_whole
+from seqclass._utils.stored import require, require_part, require_whole
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
@@ -150,8 +150,8 @@ class ImprovedRule(OrderingRule):
         return tried & np.isfinite(once)
 
     def _check_stored_for(self, problem: AcquisitionProblem) -> None:
-        stored_whole(self, "n_candidates", 1)
-        require(stored_part(self, "values", RuleValues).problem is problem, "a rule is improved on other values")
+        require_whole(self, "n_candidates", 1)
+        require(require_part(self, "values", RuleValues).problem is problem, "a rule is improved on other values")
 
 
 _BOUNDED = "one step on bounds over all orders"

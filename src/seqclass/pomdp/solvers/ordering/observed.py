@@ -29,7 +29,7 @@ class ObservedOrder(GivenOrder):
     """An order that was made on real cases."""
 
 
-def observed_order(policy: Policy) -> IntArray | None:
+def order_from_rows(policy: Policy) -> IntArray | None:
     """The order made on real cases that a policy follows; None where it follows no such order."""
     rule = policy.values.rule if isinstance(policy, RulePolicy) else None
     return np.asarray(rule.order, dtype=np.intp) if isinstance(rule, ObservedOrder) else None
@@ -48,8 +48,8 @@ def select_on_rows(policy: Policy, order: IntArray, solver: Adaptive, rows: Trai
     choice = policy.info.ordering or OrderingChoice("", ())
     least = cost if better else free_cost
     observed = (
-        observed_candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds, weight),
-        observed_candidate(ON_ROWS, cost, least, asked, seconds, weight),
+        candidate_on_rows(choice.chosen, free_cost, least, free_asked, policy.info.seconds, weight),
+        candidate_on_rows(ON_ROWS, cost, least, asked, seconds, weight),
     )
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
@@ -67,7 +67,7 @@ def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) 
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 
-def observed_candidate(
+def candidate_on_rows(
     name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float, weight: FloatArray | None
 ) -> OrderingCandidate:
     """A candidate on real cases, beside one of the costs ``least``."""

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import StateTables, plogp
-from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_costs, unasked_questions, unit
+from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_costs, remaining_questions, unit
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.rules import rules_of
@@ -251,7 +251,7 @@ class HiddenInformation(OrderingRule):
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         self.check(belief.problem)
-        result = belief.problem.structure.of_states(questions, belief, StateTables.hidden_information)
+        result = belief.problem.structure.of_states(questions, belief, StateTables.latent_information)
         return ClassInformation().gains(belief, questions) if result is None else result
 
 
@@ -286,7 +286,7 @@ def make_ask(policy: Policy, see: View = as_it_is, budget: int | None = None) ->
         if budget is None or level.stage < budget:
             level.belief = place_orders(policy, level, see, budget)
             for rows, belief in see(level):
-                question[rows] = policy.action(belief) if budget is None else forced_question(policy, belief)
+                question[rows] = policy.action(belief) if budget is None else force_question(policy, belief)
         return question
 
     return ask
@@ -308,13 +308,13 @@ def place_orders(policy: Policy, level: Level, see: View, budget: int | None) ->
                 chosen[idle] = rest
         if chosen is not None:
             panels[rows, : chosen.shape[1]] = chosen
-    return order_panels(belief, panels & unasked_questions(belief))  # a fixed order may come to what was known before
+    return order_panels(belief, panels & remaining_questions(belief))  # a fixed order may come to what was known before
 
 
 def next_panels(policy: Policy, belief: BeliefState, most: int, least: int) -> BoolArray | None:
     """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does.
 
-    What it would not order by itself leaves out what has one outcome only, as in `forced_question`.
+    What it would not order by itself leaves out what has one outcome only, as in `force_question`.
     """
     problem = belief.problem
     left = min(belief.stage + most, problem.n_stages)
@@ -334,7 +334,7 @@ def next_panels(policy: Policy, belief: BeliefState, most: int, least: int) -> B
     return panels
 
 
-def forced_question(policy: Policy, belief: BeliefState) -> IntArray:
+def force_question(policy: Policy, belief: BeliefState) -> IntArray:
     """Question that a policy would ask if it had to go on, (n,); -1 where none is open that may tell anything.
 
     In any order what has one outcome only is asked where the policy buys it by itself, and where rules ask for it.

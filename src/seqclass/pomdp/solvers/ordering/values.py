@@ -11,7 +11,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import DeadlineExceeded
-from seqclass._utils.stored import check_numbers, require, stored_list, stored_part, stored_whole
+from seqclass._utils.stored import check_numbers, require, require_list, require_part, require_whole
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.latent import plogp
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
@@ -160,10 +160,10 @@ class RuleValues:
         return value
 
     def _check_stored(self) -> None:
-        require(stored_part(self, "problem", AcquisitionProblem).any_order, "values are of a problem in a fixed order")
-        for weights in stored_list(self, "weights", stored_whole(self, "n_stages", 0)):
+        require(require_part(self, "problem", AcquisitionProblem).any_order, "values are of a problem in a fixed order")
+        for weights in require_list(self, "weights", require_whole(self, "n_stages", 0)):
             require(weights is None or check_numbers(weights, "weights", None) is weights, "weights are wrong")
-        stored_part(self, "rule", OrderingRule)._check_stored_for(self.problem)
+        require_part(self, "rule", OrderingRule)._check_stored_for(self.problem)
 
 
 def expected_values(problem: AcquisitionProblem, rule: OrderingRule, n_stages: int) -> RuleValues:
@@ -236,7 +236,7 @@ class RulePolicy(Policy):
         return question, cost
 
     def _check_stored(self) -> None:
-        values = stored_part(self, "values", RuleValues)
+        values = require_part(self, "values", RuleValues)
         require(values.problem is self.problem, "values are of another problem")
         require(values.n_stages == self.n_stages, "values are of other stages")
 
