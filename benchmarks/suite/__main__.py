@@ -61,33 +61,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     made.add_argument("--page", action="store_true", help="print the tables of docs/suite.md and docs/results.md anew")
     add_data_option(made)
-    told = made.parse_args(arguments)
+    options = made.parse_args(arguments)
     warnings.simplefilter("ignore")  # of convergence, and of columns without values
-    if unknown := [price for price in told.prices or () if price not in sets.SETTINGS]:
+    if unknown := [price for price in options.prices or () if price not in sets.SETTINGS]:
         raise SystemExit(f"--prices must be of {', '.join(sets.SETTINGS)}, got {', '.join(unknown)}")
-    if told.data is not None and not told.data.is_dir():
-        raise SystemExit(f"{told.data}, named by --data or SEQCLASS_DATA, is not a folder")
-    if told.page:
+    if options.data is not None and not options.data.is_dir():
+        raise SystemExit(f"{options.data}, named by --data or SEQCLASS_DATA, is not a folder")
+    if options.page:
         for page in PAGES:
             with replace_file(page) as temporary:
                 temporary.write_text(with_tables(page.read_text("utf-8"), results.read()), "utf-8")
-    elif told.record is not None:
-        record(told)
-    elif told.file is not None:
-        place(told)
+    elif options.record is not None:
+        record(options)
+    elif options.file is not None:
+        place(options)
     else:
-        show(recorded(told, sets.N_FOLDS), told.against)
+        show(recorded(options, sets.N_FOLDS), options.against)
 
 
-def record(told: argparse.Namespace) -> None:
+def record(options: argparse.Namespace) -> None:
     """Run what the suite lacks, and say why where that is nothing."""
-    names = installed(told.record or [name for name in METHODS if name not in NOT_RECORDED])
+    names = installed(options.record or [name for name in METHODS if name not in NOT_RECORDED])
     methods = {name: METHODS[name] for name in names}
-    there, prices = list(sets.each(told.sets, data_folder(told))), told.prices or sets.PRICES
-    found = [results.record(methods, there, [fold], prices) for fold in range(told.folds or sets.RUN_FOLDS)]
-    if any(one.written or one.failed for one in found):
+    there, prices = list(sets.each(options.sets, data_folder(options))), options.prices or sets.PRICES
+    runs = [results.record(methods, there, [fold], prices) for fold in range(options.folds or sets.RUN_FOLDS)]
+    if any(run.written or run.failed for run in runs):
         return
-    if lines := sum(one.there for one in found):
+    if lines := sum(run.there for run in runs):
         print(f"nothing to record: {standing.number(lines, 'line')} of these are in {results.FILE.name}")
     elif there and methods:
         print(f"nothing to record: none of these sets and methods goes with {', '.join(prices)}")
@@ -95,12 +95,12 @@ def record(told: argparse.Namespace) -> None:
         print(f"nothing to record: none of these {'methods' if there else 'sets'} can be run here")
 
 
-def recorded(told: argparse.Namespace, folds: int) -> pd.DataFrame:
+def recorded(options: argparse.Namespace, folds: int) -> pd.DataFrame:
     """The lines of the suite at the sets, folds and prices that are asked for."""
     frame = standing.complete(results.read())
-    frame = frame[frame["set"].isin(told.sets) & (frame["fold"] < (told.folds or folds))]
-    named = [] if told.sets == list(sets.SETS) else told.sets
-    lacking = [price for price in told.prices or () if price not in set(frame["price"])]
+    frame = frame[frame["set"].isin(options.sets) & (frame["fold"] < (options.folds or folds))]
+    named = [] if options.sets == list(sets.SETS) else options.sets
+    lacking = [price for price in options.prices or () if price not in set(frame["price"])]
     if lacking or frame.empty:
         own = (["--sets", *named] if named else []) + (["--prices", *lacking] if lacking else [])
         raise SystemExit(
@@ -110,7 +110,7 @@ def recorded(told: argparse.Namespace, folds: int) -> pd.DataFrame:
     for name in named:
         if name not in set(frame["set"]):
             left_out(name, "nothing is recorded of it")
-    return frame[frame["price"].isin(told.prices)] if told.prices else frame
+    return frame[frame["price"].isin(options.prices)] if options.prices else frame
 
 
 def spelt(price: str) -> str:
@@ -164,25 +164,25 @@ def check_kept(file: Path) -> None:
             raise SystemExit(f"--keep {file} is not a file of results of a method: name another one")
 
 
-def place(told: argparse.Namespace) -> None:
+def place(options: argparse.Namespace) -> None:
     """Run a method where the suite has all others, and show it beside them."""
-    if told.file.suffix != ".py" or not told.file.is_file():
-        raise SystemExit(f"{told.file} is not {'a Python file' if told.file.is_file() else 'there'}")
-    wanted, source = recorded(told, sets.RUN_FOLDS), results.Source.of(told.file)
-    name, make = loaded(told.file)
+    if options.file.suffix != ".py" or not options.file.is_file():
+        raise SystemExit(f"{options.file} is not {'a Python file' if options.file.is_file() else 'there'}")
+    wanted, source = recorded(options, sets.RUN_FOLDS), results.Source.of(options.file)
+    name, make = loaded(options.file)
     if name in METHODS:
         raise SystemExit(f"the suite has a method {name}: call the class by another name")
-    if told.keep:
-        check_kept(told.keep)
+    if options.keep:
+        check_kept(options.keep)
     key, failed, tried = ["set", "fold", "price"], [], 0
     with tempfile.TemporaryDirectory() as folder:
-        file = told.keep or Path(folder, "own.csv")
+        file = options.keep or Path(folder, "own.csv")
         kept = own_lines(file, name, source)
         if n := kept.merge(wanted[key].drop_duplicates(), on=key)["set"].nunique():
             print(f"taken from {file}: {standing.number(n, 'set')}")
         if lost := set(kept["price"]) - set(standing.complete(results.read())["price"]):
             print(f"left out of {file}: prices that no other method has, {', '.join(sorted(lost))}")
-        for data in sets.each(list(dict.fromkeys(wanted["set"])), data_folder(told)):
+        for data in sets.each(list(dict.fromkeys(wanted["set"])), data_folder(options)):
             for fold, lines in wanted[wanted["set"] == data.name].groupby("fold"):
                 prices = list(dict.fromkeys(lines["price"]))
                 failed += results.record({name: make}, [data], [int(fold)], prices, file, source).failed

@@ -15,9 +15,9 @@ class LassoThreshold:
     def fit(self, X, y, prices):
         """Learn from all values of the training rows; a feature costs its price, an error 1."""
         self.prices, self.scaler = prices, StandardScaler().fit(X)
-        one = LogisticRegression(l1_ratio=1, C=0.3, solver="liblinear", random_state=0)
-        self.model = OneVsRestClassifier(one).fit(self.scaler.transform(X), y)
-        weight = np.max([np.abs(one.coef_[0]) for one in self.model.estimators_], axis=0)
+        binary = LogisticRegression(l1_ratio=1, C=0.3, solver="liblinear", random_state=0)
+        self.model = OneVsRestClassifier(binary).fit(self.scaler.transform(X), y)
+        weight = np.max([np.abs(binary.coef_[0]) for binary in self.model.estimators_], axis=0)
         self.order = [int(j) for j in np.argsort(-weight, kind="stable") if weight[j] > 5 * prices[j]]
         return self
 

@@ -87,12 +87,12 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 def installed(names: Sequence[str]) -> list[str]:
     """Those of some methods that can be run here; of others it is said what they lack."""
-    found = []
+    available = []
     for name in names:
         needs = PEERS[name].needs if name in PEERS else ()
         lacking = [module for module in needs if importlib.util.find_spec(module) is None]
         if lacking:
             left_out(name, f"{lacking[0]} is not installed")
         else:
-            found.append(name)
-    return found
+            available.append(name)
+    return available

@@ -22,7 +22,7 @@ BLOCK = re.compile(r"(<!-- suite: (?P<what>[^>]+?) -->\n).*?(<!-- end -->)", re.
 
 def with_tables(page: str, frame: pd.DataFrame) -> str:
     """A page with its tables as the data say."""
-    return BLOCK.sub(lambda found: f"{found[1]}\n{block(found['what'], frame)}\n\n{found[3]}", page)
+    return BLOCK.sub(lambda match: f"{match[1]}\n{block(match['what'], frame)}\n\n{match[3]}", page)
 
 
 def block(what: str, frame: pd.DataFrame) -> str:
@@ -41,22 +41,22 @@ def block(what: str, frame: pd.DataFrame) -> str:
 
 def sets_table(frame: pd.DataFrame) -> str:
     """Each set, and which folds of it are recorded at which prices."""
-    told = pd.read_csv(MANIFEST, dtype=str).fillna("")
+    sets = pd.read_csv(MANIFEST, dtype=str).fillna("")
     own = standing.complete(frame)
     n = own.groupby(["set", "price"])["fold"].nunique()
-    told["folds"] = [
+    sets["folds"] = [
         ", ".join(f"{count} at {price}" for price, count in n[name].items()) if name in n.index else "none yet"
-        for name in told["set"]
+        for name in sets["set"]
     ]
-    return table(told.drop(columns="fingerprint"))
+    return table(sets.drop(columns="fingerprint"))
 
 
 def published_table() -> str:
     """A line a set and method: what is reached at each budget."""
-    told = pd.read_csv(PUBLISHED, dtype=str).fillna("-")
-    told["reached"] = told["value"] + " (" + told["budget"] + ")"
+    published = pd.read_csv(PUBLISHED, dtype=str).fillna("-")
+    published["reached"] = published["value"] + " (" + published["budget"] + ")"
     keys = ["set", "method", "measure", "seconds", "source"]
-    joined = told.groupby(keys, sort=False)["reached"].agg(", ".join).reset_index()
+    joined = published.groupby(keys, sort=False)["reached"].agg(", ".join).reset_index()
     return table(joined[["set", "method", "measure", "reached", "seconds", "source"]])
 
 

@@ -82,8 +82,8 @@ class OnSome:
 
 class Lasso(OnSome):
     def __init__(self, prices: np.ndarray, C: float) -> None:
-        one = LogisticRegression(penalty="l1", C=C, solver="liblinear", random_state=0)
-        self.model = make_pipeline(StandardScaler(), OneVsRestClassifier(one))
+        binary = LogisticRegression(penalty="l1", C=C, solver="liblinear", random_state=0)
+        self.model = make_pipeline(StandardScaler(), OneVsRestClassifier(binary))
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Lasso:
         weights = [one.coef_ != 0 for one in self.model.fit(X, y)[-1].estimators_]
@@ -113,9 +113,9 @@ class Forward(OnSome):
         search = SequentialFeatureSelector(
             model, n_features_to_select="auto", tol=self.price, scoring="accuracy", cv=StratifiedKFold(3)
         )
-        one = Z.shape[1] == 1  # of which nothing can be selected
-        found = np.ones(1, dtype=bool) if one else search.fit(Z[few], y[few]).get_support()
-        self.used = before[-1].get_support(indices=True)[found]
+        single = Z.shape[1] == 1  # of which nothing can be selected
+        chosen = np.ones(1, dtype=bool) if single else search.fit(Z[few], y[few]).get_support()
+        self.used = before[-1].get_support(indices=True)[chosen]
         self.model = make_pipeline(ColumnTransformer([("used", StandardScaler(), self.used)]), model).fit(X, y)
         return self
 
@@ -142,8 +142,8 @@ class OneByOne:
     @property
     def columns(self) -> np.ndarray:
         """The order, by the columns of the table."""
-        found: np.ndarray = self.before_[1].get_support(indices=True)[self.order_]
-        return found
+        asked: np.ndarray = self.before_[1].get_support(indices=True)[self.order_]
+        return asked
 
     def asks(self, X: np.ndarray) -> Course:
         Z = self.before_.transform(X)
@@ -184,10 +184,10 @@ class Cascade(OneByOne):
         return self
 
     def after(self, k: int, Z: np.ndarray) -> np.ndarray:
-        told: np.ndarray = (
+        shares: np.ndarray = (
             self.models_[k - 1].predict_proba(Z[:, self.order_[:k]]) if k else self.prior_.predict_proba(Z)
         )
-        return told
+        return shares
 
 
 class OneOrder(OneByOne):
@@ -205,10 +205,10 @@ class OneOrder(OneByOne):
         self.model_ = CategoricalNB(min_categories=self.n_bins).fit(codes, y)
         self.classes_ = self.model_.classes_
         few = few_rows(y)
-        told, at = self._told(codes[few], list(range(codes.shape[1]))), np.searchsorted(self.classes_, y[few])
+        shares, at = self._told(codes[few], list(range(codes.shape[1]))), np.searchsorted(self.classes_, y[few])
 
         def loss(used: list[int]) -> float:
-            joint = self.model_.class_log_prior_ + told[used].sum(axis=0)
+            joint = self.model_.class_log_prior_ + shares[used].sum(axis=0)
             return float((np.logaddexp.reduce(joint, axis=1) - joint[np.arange(len(at)), at]).sum())
 
         self.order_ = in_order(loss, codes.shape[1])
@@ -330,7 +330,7 @@ class Tuned:
         choices = list(product(self.peer.settings, self.peer.stops))
         if len(choices) == 1:
             return choices[0]
-        costs = [np.concatenate(list(self._lost(prices, *one))).mean() for one in choices]
+        costs = [np.concatenate(list(self._lost(prices, *choice))).mean() for choice in choices]
         return choices[int(np.argmin(costs))]
 
     def _lost(self, prices: np.ndarray, setting: tuple[Any, ...], stop: tuple[Any, ...]) -> Iterator[np.ndarray]:
@@ -339,8 +339,8 @@ class Tuned:
             if (key := (number, setting)) not in self.kept:
                 model = self.peer.make(prices, *setting).fit(self.X[train], self.y[train])
                 self.kept[key] = model.asks(self.X[test])
-            found = self.kept[key]
-            yield (found if isinstance(found, Asked) else found.stopped(*stop)).lost(prices, self.y[test])
+            asked = self.kept[key]
+            yield (asked if isinstance(asked, Asked) else asked.stopped(*stop)).lost(prices, self.y[test])
 
     def acquire(self, cases: Cases) -> np.ndarray:
         decided: np.ndarray = self.model.acquire(cases, *self.stop)

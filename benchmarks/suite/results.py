@@ -57,13 +57,13 @@ def _unit(price: str) -> float:
     return 1.0 if price == "tests" else float(price)
 
 
-def line_of(where: tuple[str, int, str, str], told: Answered, seconds: float, version: str) -> dict[str, Any]:
+def line_of(where: tuple[str, int, str, str], answers: Answered, seconds: float, version: str) -> dict[str, Any]:
     """A line of the file."""
-    paid = [f"{one:.6g}" for one in told.paid] if where[2] == "tests" else map(str, told.count)
+    paid = [f"{one:.6g}" for one in answers.paid] if where[2] == "tests" else map(str, answers.count)
     rows = " ".join(
-        f"{one}{'!' if wrong else ''}" for one, wrong in zip(paid, told.cost - told.paid > 0.5, strict=True)
+        f"{one}{'!' if wrong else ''}" for one, wrong in zip(paid, answers.cost - answers.paid > 0.5, strict=True)
     )
-    cost, features = f"{told.cost.mean():.6f}", f"{told.count.mean():.4f}"
+    cost, features = f"{answers.cost.mean():.6f}", f"{answers.count.mean():.4f}"
     return dict(zip(COLUMNS, [*where, cost, features, f"{seconds:.2f}", version, rows], strict=True))
 
 
@@ -106,7 +106,7 @@ def run_fold(
 ) -> list[dict[str, Any]]:
     """Lines of a method on a fold, at some prices; its seconds of CPU are their mean, as fits may be shared."""
     train, test = parts
-    method, found = make(), []
+    method, answers = make(), []
     given = getattr(method, "as_given", False)
     learned, decided = (train.given, test.given) if given else (train.numbers, test.numbers)
     began = time.process_time()
@@ -115,15 +115,17 @@ def run_fold(
         if hasattr(method, "budget"):
             method.budget = budget
         method.fit(learned.copy(), train.y.copy(), prices.copy())  # which it may change
-        found.append(answered(method, decided, test.y, prices, test.missing, budget, int(data.y.max()) + 1))
+        answers.append(answered(method, decided, test.y, prices, test.missing, budget, int(data.y.max()) + 1))
     seconds = (time.process_time() - began) / max(len(settings), 1)
-    return [line_of((data.name, fold, setting, name), told, seconds, version) for setting, told in zip(settings, found)]
+    return [
+        line_of((data.name, fold, setting, name), each, seconds, version) for setting, each in zip(settings, answers)
+    ]
 
 
 def said(error: Exception, file: Path | None) -> str:
     """An error, and which line of the file of a method it comes from."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [one.lineno for one in frames if file and Path(one.filename).resolve() == file.resolve()]
+    lines = [frame.lineno for frame in frames if file and Path(frame.filename).resolve() == file.resolve()]
     at = f" ({file.name}, line {lines[-1]})" if file and lines else ""
     return f"{type(error).__name__}: {error}{at}"
 
@@ -154,7 +156,7 @@ def record(
     done = set(before[KEY].itertuples(index=False, name=None))
     written, there, failed = 0, 0, []
     for data in sets:
-        own = [one for one in settings if one in data.settings()]
+        own = [setting for setting in settings if setting in data.settings()]
         for fold in folds:
             parts = None
             for name, make in methods.items():
@@ -174,6 +176,6 @@ def record(
                     continue
                 append(lines, file)
                 written += len(lines)
-                told = ", ".join(f"{line['price']} {float(line['cost']):.4f}" for line in lines)
-                print(f"{data.name:18} {fold} {name:24} {told}, {lines[0]['seconds']} s", flush=True)
+                text = ", ".join(f"{line['price']} {float(line['cost']):.4f}" for line in lines)
+                print(f"{data.name:18} {fold} {name:24} {text}, {lines[0]['seconds']} s", flush=True)
     return Recorded(written, there, failed)

@@ -90,13 +90,13 @@ class Set:
 
     def fingerprint(self) -> str:
         """Of values, classes and test rows, so that figures of other rows are not held against these."""
-        told = hashlib.sha256(np.ascontiguousarray(self.y, dtype=np.int64).tobytes())
-        told.update(np.concatenate([self.split(k)[1] for k in range(N_FOLDS)]).astype(np.int64).tobytes())
+        digest = hashlib.sha256(np.ascontiguousarray(self.y, dtype=np.int64).tobytes())
+        digest.update(np.concatenate([self.split(k)[1] for k in range(N_FOLDS)]).astype(np.int64).tobytes())
         if isinstance(self.X, pd.DataFrame):
-            told.update(self.X.to_csv(index=False, float_format="%.6g").encode())
+            digest.update(self.X.to_csv(index=False, float_format="%.6g").encode())
         else:
-            told.update(np.ascontiguousarray(self.X, dtype=np.float32).tobytes())
-        return told.hexdigest()[:12]
+            digest.update(np.ascontiguousarray(self.X, dtype=np.float32).tobytes())
+        return digest.hexdigest()[:12]
 
 
 def as_numbers(train: Any, test: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,12 +151,12 @@ def each(names: Sequence[str], folder: Path | None) -> Iterator[Set]:
     """Those of some sets that are there; of others it is said that they are not, and changed ones are refused."""
     prints = pd.read_csv(MANIFEST, index_col="set")["fingerprint"]
     for name in names:
-        found = load(name, folder)
-        if found is None:
+        data = load(name, folder)
+        if data is None:
             absent(name, f"file of {name}")
-        elif found.fingerprint() != prints.get(name):
+        elif data.fingerprint() != prints.get(name):
             raise SystemExit(
                 f"{name} is not as it was when the suite was frozen: its figures do not belong to these rows"
             )
         else:
-            yield found
+            yield data

@@ -46,10 +46,10 @@ def complete(frame: pd.DataFrame) -> pd.DataFrame:
 
 def rows_of(lines: pd.DataFrame) -> dict[str, np.ndarray]:
     """What each test row costs, by set, of the lines of a method at a price."""
-    found: dict[str, list[np.ndarray]] = {}
+    rows: dict[str, list[np.ndarray]] = {}
     for _, line in lines.sort_values("fold", kind="stable").iterrows():
-        found.setdefault(line["set"], []).append(losses(line))
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+        rows.setdefault(line["set"], []).append(losses(line))
+    return {name: np.concatenate(parts) for name, parts in rows.items()}
 
 
 def paired(a: np.ndarray, b: np.ndarray, n_train: float) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def differences(frame: pd.DataFrame, price: str, base: str) -> list[Difference]:
     if base not in set(own["method"]):
         return []
     folds, beside = own.groupby("set")["fold"].nunique(), rows_of(own[own["method"] == base])
-    found = []
+    ranked_methods = []
     for method, lines in own.groupby("method", sort=False):
         apart, reach, below, above, rows = [], [], [], [], rows_of(lines)
         for name, loss in rows.items():
@@ -87,18 +87,18 @@ def differences(frame: pd.DataFrame, price: str, base: str) -> list[Difference]:
         cost = float(np.mean([loss.mean() for loss in rows.values()]))
         here = float(np.linalg.norm(reach) / n)  # sets are apart from one another
         seconds = float(lines["seconds"].mean())
-        found.append(
+        ranked_methods.append(
             Difference(str(method), cost, float(np.mean(apart)), here, float(over_sets), below, above, n, seconds)
         )
-    return sorted(found, key=lambda one: one.cost)
+    return sorted(ranked_methods, key=lambda difference: difference.cost)
 
 
 def costs(frame: pd.DataFrame, price: str) -> pd.DataFrame:
     """Mean cost by set and method."""
     own = complete(frame)
     own = own[own["price"] == price]
-    found = {method: {k: v.mean() for k, v in rows_of(lines).items()} for method, lines in own.groupby("method")}
-    return pd.DataFrame(found).loc[list(dict.fromkeys(own["set"]))]
+    by_method = {method: {k: v.mean() for k, v in rows_of(lines).items()} for method, lines in own.groupby("method")}
+    return pd.DataFrame(by_method).loc[list(dict.fromkeys(own["set"]))]
 
 
 def number(n: Any, what: str) -> str:
@@ -125,36 +125,36 @@ def caption(frame: pd.DataFrame, price: str, base: str) -> str:
 
 def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
     """Markdown: each method beside one, at a price."""
-    found = differences(frame, price, base)
-    if not found:
+    methods = differences(frame, price, base)
+    if not methods:
         return f"Nothing is complete at {price}."
     table = costs(frame, price)
     ranked = critical_difference(table, higher_is_better=False, tolerance=1e-6) if len(table) > 1 else None
     rank = dict(zip(ranked.names, ranked.average_ranks)) if ranked else {}
-    n_sets = number(found[0].n_sets, "set")
+    n_sets = number(methods[0].n_sets, "set")
     lines = [
         f"| {price}, {n_sets} | cost | minus {base} | interval | cheaper on, dearer on | rank | CPU s |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for one in found:
-        if one.method == base:
+    for method in methods:
+        if method.method == base:
             apart = ["", "", ""]
         else:
-            interval = f"{one.mean - one.half:+.4f} to {one.mean + one.half:+.4f}"
-            apart = [f"{one.mean:+.4f}", interval, f"{len(one.below)}, {len(one.above)}"]
-        name = f"**{one.method}**" if one.method == base else one.method
-        rank_of = f"{rank[one.method]:.1f}" if rank else "-"
-        lines.append(f"| {name} | {one.cost:.4f} | {' | '.join(apart)} | {rank_of} | {one.seconds:.1f} |")
-    said = [behind(frame, price, base)]
-    beyond = [(one.method, one.below) for one in found if one.below and one.method != base]
+            interval = f"{method.mean - method.half:+.4f} to {method.mean + method.half:+.4f}"
+            apart = [f"{method.mean:+.4f}", interval, f"{len(method.below)}, {len(method.above)}"]
+        name = f"**{method.method}**" if method.method == base else method.method
+        rank_of = f"{rank[method.method]:.1f}" if rank else "-"
+        lines.append(f"| {name} | {method.cost:.4f} | {' | '.join(apart)} | {rank_of} | {method.seconds:.1f} |")
+    sentences = [behind(frame, price, base)]
+    beyond = [(method.method, method.below) for method in methods if method.below and method.method != base]
     if beyond:
-        told = "; ".join(f"{method} on {', '.join(names)}" for method, names in beyond)
-        said.append(f"Cheaper than {base} beyond chance: {told}.")
+        listed = "; ".join(f"{method} on {', '.join(names)}" for method, names in beyond)
+        sentences.append(f"Cheaper than {base} beyond chance: {listed}.")
     if ranked:
-        said.append(f"Average ranks differ beyond chance from {ranked.critical_difference:.1f} on (Nemenyi, 5%).")
+        sentences.append(f"Average ranks differ beyond chance from {ranked.critical_difference:.1f} on (Nemenyi, 5%).")
     else:
-        said.append("One set has no ranks.")
-    return "\n".join([*lines, "", " ".join(said)])
+        sentences.append("One set has no ranks.")
+    return "\n".join([*lines, "", " ".join(sentences)])
 
 
 def by_set_table(frame: pd.DataFrame, price: str) -> str:
@@ -166,7 +166,7 @@ def by_set_table(frame: pd.DataFrame, price: str) -> str:
     lines = [f"| {price} | {' | '.join(order)} |", "|---|" + "---:|" * len(order)]
     for name, row in table[order].iterrows():
         least = row.round(3).min()
-        cells = (f"**{one:.3f}**" if round(one, 3) == least else f"{one:.3f}" for one in row)
+        cells = (f"**{value:.3f}**" if round(value, 3) == least else f"{value:.3f}" for value in row)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -176,19 +176,19 @@ def behind(frame: pd.DataFrame, price: str, base: str, by: float = 0.01) -> str:
     table = costs(frame, price)
     others = table.drop(columns=base)
     above = (table[base] - others.min(axis=1)).sort_values(ascending=False, kind="stable")
-    told = [f"{name} by {over:.3f} ({others.loc[name].idxmin()})" for name, over in above.items() if over > by]
+    above_by = [f"{name} by {over:.3f} ({others.loc[name].idxmin()})" for name, over in above.items() if over > by]
     return (
         f"At {price}, {base} costs least on {(above <= 1e-9).sum()} of {number(len(above), 'set')}. "
-        f"By more than {by:g} it is above the least on {len(told)}: {', '.join(told) or 'none'}."
+        f"By more than {by:g} it is above the least on {len(above_by)}: {', '.join(above_by) or 'none'}."
     )
 
 
 def summary(frame: pd.DataFrame, base: str) -> str:
     """Markdown: cost and difference of each method at all prices."""
     prices = list(dict.fromkeys(frame["price"]))
-    found = {price: {one.method: one for one in differences(frame, price, base)} for price in prices}
-    n_sets = [next(iter(told.values())).n_sets for told in found.values()]
-    methods = list(found[prices[0]])
+    by_price = {price: {row.method: row for row in differences(frame, price, base)} for price in prices}
+    n_sets = [next(iter(rows.values())).n_sets for rows in by_price.values()]
+    methods = list(by_price[prices[0]])
     lines = [
         f"| mean cost | {' | '.join(f'{price}, {n} sets' for price, n in zip(prices, n_sets))} | CPU seconds |",
         "|---|" + "---|" * len(prices) + "---:|",
@@ -196,9 +196,9 @@ def summary(frame: pd.DataFrame, base: str) -> str:
     for method in methods:
         cells = []
         for price in prices:
-            one = found[price].get(method)
-            apart = "" if method == base or one is None else f", {one.mean:+.3f} ± {one.half:.3f}"
-            cells.append("" if one is None else f"{one.cost:.3f}{apart}")
-        seconds = found[prices[0]][method].seconds
+            difference = by_price[price].get(method)
+            apart = "" if method == base or difference is None else f", {difference.mean:+.3f} ± {difference.half:.3f}"
+            cells.append("" if difference is None else f"{difference.cost:.3f}{apart}")
+        seconds = by_price[prices[0]][method].seconds
         lines.append(f"| {method} | {' | '.join(cells)} | {seconds:.1f} |")
     return "\n".join(lines)

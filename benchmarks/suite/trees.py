@@ -36,17 +36,17 @@ class Grown(NamedTuple):
 
 def walk(root: Any, cases: Cases, cast: Any = float) -> np.ndarray:
     """The leaf of each case: a node that is no leaf is (column, cut, node where no larger, node where larger)."""
-    found = np.zeros(len(cases), dtype=float)
+    leaf = np.zeros(len(cases), dtype=float)
     todo = [(root, np.arange(len(cases)))]
     while todo:
         node, rows = todo.pop()
         if not isinstance(node, tuple):
-            found[rows] = node
+            leaf[rows] = node
         elif len(rows):
             column, cut, *below = node
             left = np.asarray(cases.ask(column, rows)).astype(cast) <= cut
             todo += [(below[0], rows[left]), (below[1], rows[~left])]
-    return found
+    return leaf
 
 
 class Tree:
@@ -228,7 +228,7 @@ class PenalisedBoosting:
 
     def asks(self, X: np.ndarray) -> Grown:
         cases, asked = open_cases(X)
-        return Grown({size: Asked(found, asked(end=False)) for size, found in zip(SIZES, self._grow(cases, SIZES))})
+        return Grown({size: Asked(tree, asked(end=False)) for size, tree in zip(SIZES, self._grow(cases, SIZES))})
 
     def acquire(self, cases: Cases, size: int) -> np.ndarray:
         return next(self._grow(cases, [size]))

@@ -143,8 +143,8 @@ def _not_written(error: OSError) -> int:
     if error.filename is not None or error.errno not in (*NO_ROOM, errno.EBADF):
         return _fault(error)
     _broken_pipe()  # or Python would try again at its end
-    told = f"Error: cannot write to standard output: {sentence(error)} What was written to files is there, whole."
-    click.echo(told, err=True)
+    message = f"Error: cannot write to standard output: {sentence(error)} What was written to files is there, whole."
+    click.echo(message, err=True)
     return 2
 
 

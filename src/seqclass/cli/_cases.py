@@ -79,8 +79,8 @@ def _tell_empty(clf: BaseSequentialClassifier, frame: Any, path: Path) -> None:
     }
     empty = [name for name in frame if len(frame) > 1 and seen.get(name) and frame[name].isna().all()]
     if empty:
-        told = f"{path}: no row has a value in {join_names(empty)}; what is empty counts as not available."
-        click.echo(wrap(told), err=True)
+        message = f"{path}: no row has a value in {join_names(empty)}; what is empty counts as not available."
+        click.echo(wrap(message), err=True)
 
 
 def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -> InputRows:

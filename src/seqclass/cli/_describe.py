@@ -75,16 +75,16 @@ def load_parts(
 
 def contract_text(contract: CertifiedError) -> str:
     """Say what is certified, and lay out what was seen in each group."""
-    told = wrap(str(contract))
+    text = wrap(str(contract))
     if len(contract.groups) < 2:
-        return told
+        return text
     rows = [[str(g.label), f"{g.n_rows:,}", f"{g.risk:.4f}", f"{g.bound:.4f}"] for g in contract.groups]
-    return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
+    return f"{text}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
 
 
-def differential_record(clf: BaseSequentialClassifier, told: Differential) -> dict[str, Any]:
+def differential_record(clf: BaseSequentialClassifier, sets: Differential) -> dict[str, Any]:
     """What is promised of sets of classes, as a plain record."""
-    return asdict(told) | {"limits": dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))}
+    return asdict(sets) | {"limits": dict(zip(map(str, clf.classes_.tolist()), sets.limits.tolist()))}
 
 
 def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str, Any]:
@@ -125,13 +125,13 @@ def visits_text(clf: BaseSequentialClassifier) -> str:
     agent = agent_of(clf)
     if (visits := agent.prices.visits) is None:
         return ""
-    told = [f"{money(visits.cost, agent.unit)} each"]
+    parts = [f"{money(visits.cost, agent.unit)} each"]
     if visits.delay_cost and visits.delays.any():
         waiting = money(visits.delay_cost, agent.unit)
-        told.append(f"{waiting} a unit of time, of which answers take up to {visits.delays.max():g}")
+        parts.append(f"{waiting} a unit of time, of which answers take up to {visits.delays.max():g}")
     if visits.max_panel is not None:
-        told.append(f"at most {count(visits.max_panel, 'question')}")
-    return ", ".join(told)
+        parts.append(f"at most {count(visits.max_panel, 'question')}")
+    return ", ".join(parts)
 
 
 def _rule_texts(clf: BaseSequentialClassifier) -> Iterator[str]:
@@ -172,11 +172,11 @@ def bound_text(content: dict[str, Any]) -> str:
     sure = "" if content["confidence"] == 1 else f" (with {100 * content['confidence']:.0f}% confidence)"
     if gap == 0:
         return f"No policy {among} costs less{sure}."
-    told = f"No policy {among} costs less than {content['lower']:.4f}{sure}"
+    text = f"No policy {among} costs less than {content['lower']:.4f}{sure}"
     if gap <= WIDE_GAP:
         near = "a hundredth of a percent" if gap < 1e-4 else gap_text(gap)
-        return f"{told}: it is within {near} of the best."
-    return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
+        return f"{text}: it is within {near} of the best."
+    return f"{text}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
 def describe_cost(clf: BaseSequentialClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
@@ -201,19 +201,19 @@ def choice_record(clf: BaseSequentialClassifier) -> list[dict[str, Any]] | None:
 
 def describe_held_out(held: HeldOut, unit: str = "", *, options: bool = True) -> str:
     """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks; advice by options of fit."""
-    rows, all_ = [], [one for one in (held, held.deciding_at_once, held.linear) if one is not None]
-    refers = any(one.referred for one in all_)
-    for one in all_:
-        lower, upper = one.cost_interval
-        shares = [one.error, one.referred] if refers else [one.error]
-        figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, *shares)]
-        name = "this classifier" if one is held else one.name.lower()
-        rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
+    rows, all_ = [], [costs for costs in (held, held.deciding_at_once, held.linear) if costs is not None]
+    refers = any(costs.referred for costs in all_)
+    for costs in all_:
+        lower, upper = costs.cost_interval
+        shares = [costs.error, costs.referred] if refers else [costs.error]
+        figures = [f"{value:.4f}" for value in (costs.cost, costs.price, costs.decision_cost, *shares)]
+        name = "this classifier" if costs is held else costs.name.lower()
+        rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{costs.n_features:.2f}"])
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", *["referred"] * refers, "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
-    told = f"{on}, in {unit}:" if unit else f"{on}:"
+    heading = f"{on}, in {unit}:" if unit else f"{on}:"
     advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit) if options else held.advice
-    return "\n".join([told, table(head, rows), *filter(None, [wrap(advice)])])
+    return "\n".join([heading, table(head, rows), *filter(None, [wrap(advice)])])
 
 
 def settings(clf: BaseSequentialClassifier) -> dict[str, str]:

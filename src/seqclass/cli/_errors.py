@@ -81,15 +81,19 @@ def _options(command: click.Command | None = None) -> dict[str | None, click.Opt
     """Options of a command, by default of the one that runs, by the names that they have in Python."""
     context = click.get_current_context(silent=True)
     command = command or (None if context is None else context.command)
-    return {one.name: one for one in ([] if command is None else command.params) if isinstance(one, click.Option)}
+    return {
+        parameter.name: parameter
+        for parameter in ([] if command is None else command.params)
+        if isinstance(parameter, click.Option)
+    }
 
 
 def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
     """Message of an error on one line, with a full stop, in the words of the command line."""
-    told = text.sentence(error, remedies)
+    message = text.sentence(error, remedies)
     if isinstance(error, OfParameter) and (option := _options().get(error.parameter)):
-        told = option.opts[0] + told.removeprefix(error.parameter)
-    return as_options(told)
+        message = option.opts[0] + message.removeprefix(error.parameter)
+    return as_options(message)
 
 
 @contextmanager
@@ -98,9 +102,11 @@ def as_input_errors(about: str = "") -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        told = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
+        problems = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
         kind = NoRowsError if isinstance(error, text.NoRows) else InputError
-        raise kind(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told)) from error
+        raise kind(
+            *(as_options(end_sentence(f"{about}: {problem}" if about else problem)) for problem in problems)
+        ) from error
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:

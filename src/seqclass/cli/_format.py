@@ -50,8 +50,8 @@ def wrap(text: str, indent: str = "", hanging: str | None = None) -> str:
 def next_text(model: str) -> str:
     """Say what may be done with a model that was written."""
     given = click.get_current_context().meta.get(CSV_FORM, {})
-    told = {key: ",".join(value) if isinstance(value, list) else value for key, value in given.items()}
-    form = "".join(f" --{key.replace('_', '-')} {shlex.quote(text)}" for key, text in told.items())
+    texts = {key: ",".join(value) if isinstance(value, list) else value for key, value in given.items()}
+    form = "".join(f" --{key.replace('_', '-')} {shlex.quote(text)}" for key, text in texts.items())
     file = f"NEW.csv{form}"
     return f"Wrote {model}.\nNext: seqclass show {model}, seqclass ask {model}, or seqclass predict {model} {file}"
 

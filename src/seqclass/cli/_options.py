@@ -68,8 +68,8 @@ CSV_FORM = "seqclass.csv_form"
 
 def _note_form(context: click.Context, param: click.Parameter, given: str | None) -> None:
     if given is not None and param.name is not None:
-        told = given.split(",") if param.name == "na_values" else "\t" if given == "\\t" else given
-        context.meta.setdefault(CSV_FORM, {})[param.name] = told
+        value = given.split(",") if param.name == "na_values" else "\t" if given == "\\t" else given
+        context.meta.setdefault(CSV_FORM, {})[param.name] = value
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -62,10 +62,10 @@ def show_progress(task: str) -> Iterator[None]:
     if not is_shown():
         yield
         return
-    told, level = _Latest(task), logger.level
+    latest, level = _Latest(task), logger.level
     done = threading.Event()
-    thread = threading.Thread(target=_show, args=(told, done), daemon=True)
-    logger.addHandler(told)
+    thread = threading.Thread(target=_show, args=(latest, done), daemon=True)
+    logger.addHandler(latest)
     logger.setLevel(logging.INFO)
     thread.start()
     try:
@@ -74,7 +74,7 @@ def show_progress(task: str) -> Iterator[None]:
         done.set()
         thread.join()
         logger.setLevel(level)
-        logger.removeHandler(told)
+        logger.removeHandler(latest)
 
 
 class _Latest(logging.Handler):
@@ -99,7 +99,7 @@ class _Latest(logging.Handler):
         return max(0.0, whole - (_clock() - self.began))
 
 
-def _show(told: _Latest, done: threading.Event) -> None:
+def _show(latest: _Latest, done: threading.Event) -> None:
     from tqdm import tqdm
 
     if _wait(done, DELAY):
@@ -107,10 +107,13 @@ def _show(told: _Latest, done: threading.Event) -> None:
     with tqdm(total=1.0, bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
         bar.start_t -= DELAY
         while not _wait(done, 0.2):
-            if told.share:
-                left = tqdm.format_interval(told.seconds_left())
-                bar.n, bar.bar_format = told.share, f"{left} left {{percentage:.0f}}%|{{bar:10}}| {{elapsed}} {{desc}}"
-            bar.set_description_str(told.text)
+            if latest.share:
+                left = tqdm.format_interval(latest.seconds_left())
+                bar.n, bar.bar_format = (
+                    latest.share,
+                    f"{left} left {{percentage:.0f}}%|{{bar:10}}| {{elapsed}} {{desc}}",
+                )
+            bar.set_description_str(latest.text)
 
 
 def _settings() -> dict[str, Any]:

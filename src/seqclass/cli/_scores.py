@@ -28,16 +28,16 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         "",
     ]
     rows = [
-        [one.label, f"{one.n_rows}", _with_interval(one.sensitivity, one.sensitivity_interval)]
-        + [_with_interval(one.specificity, one.specificity_interval)]
-        + [_figure(v, places) for v in (one.realised_cost, one.mean_price)]
-        + [_figure(one.mean_features, 2), *_referral_column(scores, one)]
-        for one in scores.classes
+        [row.label, f"{row.n_rows}", _with_interval(row.sensitivity, row.sensitivity_interval)]
+        + [_with_interval(row.specificity, row.specificity_interval)]
+        + [_figure(v, places) for v in (row.realised_cost, row.mean_price)]
+        + [_figure(row.mean_features, 2), *_referral_column(scores, row)]
+        for row in scores.classes
     ]
     header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referral_column(scores)]
     relied_on = [
-        [one.label, f"{one.n_decided}", _with_interval(one.predictive_value, one.predictive_value_interval)]
-        for one in scores.classes
+        [row.label, f"{row.n_decided}", _with_interval(row.predictive_value, row.predictive_value_interval)]
+        for row in scores.classes
     ]
     decided = ["", table(["decided for", "rows", "right (predictive value)"], relied_on)]
     return "\n".join([*lines, table(header, rows), *decided, *_confusion(scores)])
@@ -48,9 +48,9 @@ def _refers(scores: Scores) -> bool:
     return len(scores.decisions) > len(scores.classes)
 
 
-def _referral_column(scores: Scores, one: ClassScores | GroupScores | None = None) -> list[str]:
+def _referral_column(scores: Scores, scores_of_part: ClassScores | GroupScores | None = None) -> list[str]:
     """Column of how many were referred, where that may be: its head, or a cell."""
-    return [] if not _refers(scores) else ["referred" if one is None else _figure(one.referred)]
+    return [] if not _refers(scores) else ["referred" if scores_of_part is None else _figure(scores_of_part.referred)]
 
 
 def _confusion(scores: Scores) -> list[str]:
@@ -58,7 +58,7 @@ def _confusion(scores: Scores) -> list[str]:
     names = scores.decisions
     if len(names) == 2 or len(names) > 12:  # a larger table is left to --json
         return []
-    rows = [[one.label, *map(str, counts)] for one, counts in zip(scores.classes, scores.confusion)]
+    rows = [[row.label, *map(str, counts)] for row, counts in zip(scores.classes, scores.confusion)]
     return ["", "Rows of each class (row) by what was decided (column):", table(["class", *names], rows)]
 
 
@@ -127,11 +127,11 @@ def _curve(scores: Scores, every: bool) -> str:
 
 def _calibration(scores: Scores) -> str:
     rows = []
-    for one in scores.calibration:
-        low, high = one.accuracy_interval
-        said = "too sure" if one.confidence > high else "not sure enough" if one.confidence < low else "noise"
-        figures = [f"{one.confidence:.4f}", _with_interval(one.accuracy, one.accuracy_interval), said]
-        rows.append([one.questions, f"{one.n_rows}", *figures, f"{one.calibration_error:.4f}"])
+    for group in scores.calibration:
+        low, high = group.accuracy_interval
+        verdict = "too sure" if group.confidence > high else "not sure enough" if group.confidence < low else "noise"
+        figures = [f"{group.confidence:.4f}", _with_interval(group.accuracy, group.accuracy_interval), verdict]
+        rows.append([group.questions, f"{group.n_rows}", *figures, f"{group.calibration_error:.4f}"])
     header = ["questions", "rows", "says", "likeliest is right", "", "calibration error"]
     note = "How sure of its likeliest class the model was when it stopped, by the number of questions asked:"
     return f"{note}\n{table(header, rows)}"
@@ -145,13 +145,13 @@ def _verdict(interval: tuple[float, float], above: str, below: str) -> str:
     return above if low > 0 else below if high < 0 else "noise"
 
 
-def _of_group(one: GroupScores) -> str:
+def _of_group(group: GroupScores) -> str:
     """Whether the difference of a group is real; nothing is said of few rows."""
-    if np.isnan(one.difference):
+    if np.isnan(group.difference):
         return "-"
-    if np.isnan(one.p_value):
+    if np.isnan(group.p_value):
         return "too few rows"
-    return _verdict(one.difference_interval, "more", "less") if one.differs else "noise"
+    return _verdict(group.difference_interval, "more", "less") if group.differs else "noise"
 
 
 def _places(scores: Scores) -> int:

@@ -68,8 +68,8 @@ def _command(
     if output is not None and useful:
         with as_input_errors():
             contract.save(output)
-    told = contract.record() | {"seconds": time.perf_counter() - started}
-    _report(contract_text(contract), told, output if useful else None, as_json)
+    record = contract.record() | {"seconds": time.perf_counter() - started}
+    _report(contract_text(contract), record, output if useful else None, as_json)
     if not useful:
         click.get_current_context().exit(4 if contract.certified else 3)
 
@@ -80,18 +80,18 @@ def _differential(
     X, y = _rows([clf], data), read_labels_of(data, target)
     with show_progress("certifying"), as_input_errors(str(data)):
         certified = certify_differential(clf, X, y, **settings)
-    told = agent_of(certified).differential
-    assert told is not None
+    sets = agent_of(certified).differential
+    assert sets is not None
     if output is not None:
         with as_input_errors():
             certified.save(output)
-    _report(wrap(str(told)), differential_record(clf, told), output, as_json)
+    _report(wrap(str(sets)), differential_record(clf, sets), output, as_json)
 
 
 def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
     """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
     clf = classifiers[0]
-    columns = np.unique(np.concatenate([fingerprint_columns(agent_of(one)) for one in classifiers]))
+    columns = np.unique(np.concatenate([fingerprint_columns(agent_of(clf)) for clf in classifiers]))
     cases = read_cases(clf, path, columns=columns)
     refuse_lacking(clf, path, columns[None], cases.names)
     return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))

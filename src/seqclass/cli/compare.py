@@ -116,11 +116,13 @@ def _load(
     loaded = []
     for name in data:
         how = {} if name not in files else given if name.startswith("openml:") else given | written
-        one = load(name, data_dir, **how)
+        dataset = load(name, data_dir, **how)
         if decision_costs is not None:
-            costs = read_decision_costs(decision_costs, np.array(one.class_names))
-            one = replace(one, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ()))
-        loaded.append(one)
+            costs = read_decision_costs(decision_costs, np.array(dataset.class_names))
+            dataset = replace(
+                dataset, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ())
+            )
+        loaded.append(dataset)
     return loaded
 
 
@@ -149,11 +151,13 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
     elif as_json:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
         summary, compared = results.summary().to_dict("records"), _compare(results, cells, failed)
-        told: dict[str, Any] = {"differences": [], "differences_over": {}}
+        comparison: dict[str, Any] = {"differences": [], "differences_over": {}}
         if compared is not None and not isinstance(compared, str):
-            told["differences"] = compared.differences.to_dict("records")
-            told["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
-        echo_json({"run": str(results.path), "unit": results.unit or None, "summary": summary, **told, "cells": rows})
+            comparison["differences"] = compared.differences.to_dict("records")
+            comparison["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
+        echo_json(
+            {"run": str(results.path), "unit": results.unit or None, "summary": summary, **comparison, "cells": rows}
+        )
     else:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):

@@ -28,17 +28,17 @@ def _command(
         [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
     with as_input_errors():
         words = check_labels(agent_of(clf), labels)
-    told = explanation.in_words(words)
+    worded_explanation = explanation.in_words(words)
     # a column that is not there may stay away as long as the case does not ask for it
     asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)
     refuse_lacking(clf, data, asked, cases.names, row)
     if as_json:
         content = {"row": row, **explanation.to_dict()}
         if labels is not None:  # names stay, and words stand beside them
-            for step, worded in zip(content["steps"], told.steps):
+            for step, worded in zip(content["steps"], worded_explanation.steps):
                 step |= {"question": worded.name, "answer": None if worded.missing else value_text(worded.value)}
             content["class_texts"] = [words.class_text(label) for label in explanation.classes]
             content["decision_text"] = words.decision_text(explanation.decision)
         echo_json(content)
     else:
-        click.echo(str(told))
+        click.echo(str(worded_explanation))

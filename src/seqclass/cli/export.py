@@ -23,7 +23,7 @@ def _command(model: Path, output: Path | None, kind: str | None, currency: str |
     clf, contract = load_contract(model, currency=currency)
     with as_input_errors():
         data = export_policy(contract or clf, path, format=kind, **settings)
-    told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
-    click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")
+    nodes = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
+    click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{nodes}.")
     if data["kind"] == "graph" and data["cut"]:
         click.echo(f"For about {cut_share(data['cut'])} it stops asking early, since their answers are so rare.")

@@ -209,8 +209,8 @@ def _report(
     choice: Choice | None = vars(clf).get("choice_")
     how = "" if because is None else f" By etana, naive Bayes, since {because}."
     click.echo(wrap(learnt + ("." if choice is None or verbose else f". Chosen: {choice.chosen}.") + how))
-    told = "" if held_out else " Held-out data tell what it really costs."
-    click.echo(wrap(describe_cost(clf, "its own model", "features", expected) + told))
+    note = "" if held_out else " Held-out data tell what it really costs."
+    click.echo(wrap(describe_cost(clf, "its own model", "features", expected) + note))
     if choice and verbose:
         click.echo(f"\n{choice}")
     if held_out:
@@ -233,6 +233,6 @@ def _gap(scope: str, gap: float) -> str:
     if scope == "order":
         return f"Certified gap to the best stopping rule for this model and order: {gap_text(gap)}."
     among = "in any order" if scope == "all orders" else SCOPES[scope]
-    told = f"Certified gap to the best policy for this model, {among}: {gap_text(gap)}"
+    text = f"Certified gap to the best policy for this model, {among}: {gap_text(gap)}"
     wide = f"; a bound {SCOPES[scope]} is wide where features are many, and what counts is the held-out cost."
-    return told + (wide if gap > 0.05 else ".")  # larger gaps say more of the bound than of the policy
+    return text + (wide if gap > 0.05 else ".")  # larger gaps say more of the bound than of the policy

@@ -171,13 +171,13 @@ def _command(
 def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: int = 4000) -> str:
     """The largest exposure that a plan reaches."""
     most_asked = policy.simulate_shares(n_persons, np.random.default_rng([seed, n_persons])).max()
-    told = f"Of {n_persons} further persons the most exposed item was asked of {most_asked:.1%}"
+    text = f"Of {n_persons} further persons the most exposed item was asked of {most_asked:.1%}"
     chance = 2 * (most * (1 - most) / n_persons) ** 0.5
     if most_asked <= most:
-        return f"{told}, where {most:.1%} are allowed."
+        return f"{text}, where {most:.1%} are allowed."
     if most_asked <= most + chance:
-        return f"{told}; {most:.1%} are allowed, and chance alone makes up to {chance:.1%} of difference."
-    return f"{told}, above the {most:.1%} allowed: areas that need more take it. Allow more, or ask for less."
+        return f"{text}; {most:.1%} are allowed, and chance alone makes up to {chance:.1%} of difference."
+    return f"{text}, above the {most:.1%} allowed: areas that need more take it. Allow more, or ask for less."
 
 
 def _read_network(

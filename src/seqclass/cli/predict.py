@@ -135,9 +135,9 @@ def _command(
     seconds = time.perf_counter() - started
     scored, why = (None, "") if answers is None else _score(clf, join_records(records), answers)
     _report(clf, summary, seconds, output, rows, as_json, scored)
-    told = why if scored is None else scores_text(scored, agent_of(clf).unit)
-    if told and not as_json:
-        click.echo(f"\n{told}" if output is not None else visible(told), err=output is None)
+    text = why if scored is None else scores_text(scored, agent_of(clf).unit)
+    if text and not as_json:
+        click.echo(f"\n{text}" if output is not None else visible(text), err=output is None)
     _alarm(summary.n_outside, summary.n_rows, max_outside)
 
 
@@ -223,19 +223,19 @@ def _outside(n_rows: int) -> str:
     return f"{count(n_rows, 'row has', 'rows have')} an answer outside of what training showed"
 
 
-def _decisions_text(what: str, seconds: float, told: Any, clf: BaseSequentialClassifier) -> str:
+def _decisions_text(what: str, seconds: float, decided: Any, clf: BaseSequentialClassifier) -> str:
     """What was decided, and what it took on average."""
-    price = money(told.paid, agent_of(clf).unit, 4)
-    sign = ":" if any(str(label)[-1:].isdigit() for label in told.decisions) else ""  # 1: 11, not 1 11
-    decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(told.decisions).most_common(_MOST))
-    more = len(told.decisions) - _MOST
+    price = money(decided.paid, agent_of(clf).unit, 4)
+    sign = ":" if any(str(label)[-1:].isdigit() for label in decided.decisions) else ""  # 1: 11, not 1 11
+    decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(decided.decisions).most_common(_MOST))
+    more = len(decided.decisions) - _MOST
     decisions += f" and {count(more, 'more decision')}" if more > 0 else ""
     done = "Decided"
-    if errors := getattr(told, "errors", None):
+    if errors := getattr(decided, "errors", None):
         mean, most = np.mean(errors), max(errors)
-        done, decisions = "Estimated", f"a standard error of {mean:.4g}, at most {most:.4g}, in {told.unit}"
+        done, decisions = "Estimated", f"a standard error of {mean:.4g}, at most {most:.4g}, in {decided.unit}"
     return wrap(
-        f"{done} {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on average: "
+        f"{done} {what} in {seconds:.1f} s, with {decided.n_features:.2f} features at a price of {price} on average: "
         f"{decisions}."
     )
 

@@ -34,14 +34,14 @@ def _command(
     with as_input_errors():
         results = Results.load(run)
         explored_run = ExploredRun({}) if no_explorer else _explore(results, explored, price, instances)
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "explanations": explored_run,
             "price": price,
             "positive": positive,
             "labels": labels,
             "unit": currency,
         }
-        written = write_report(results, page, title=title, **told)
+        written = write_report(results, page, title=title, **settings)
     also = "" if no_explorer else f", {count(explored_run.n_instances, 'instance')} to step through"
     click.echo(f"Wrote {written}: {count(len(results.to_frame()), 'cell')}{also}.")
     if explored_run.note:

@@ -53,12 +53,12 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     by_model = f"{content['expected_cost']:.4f} by the model itself"
     if held_out is not None:
         lower, upper = held_out.cost_interval
-        told = f"{held_out.cost:.4f} on rows that the fit had not seen ({lower:.4f} to {upper:.4f}); {by_model}"
+        cost = f"{held_out.cost:.4f} on rows that the fit had not seen ({lower:.4f} to {upper:.4f}); {by_model}"
     else:
-        told = by_model
+        cost = by_model
     if content["unit"]:
         _item("money", f"prices and costs are in {content['unit']}")
-    _item("cost a case", told)
+    _item("cost a case", cost)
     if contract is None:
         _item("by the model", bound_text(content))
     if content["status"] == "limit":
@@ -91,8 +91,8 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
         click.echo(f"  ... and {rest} more (--all)")
     if content["rules"]:
         click.echo("\nRules:")
-        for told in content["rules"]:
-            click.echo(wrap(told, "  ", hanging="    "))
+        for rule in content["rules"]:
+            click.echo(wrap(rule, "  ", hanging="    "))
     click.echo("\nSettings:")
     for name, text in content["settings"].items():
         click.echo(wrap(f"{name} = {text}", "  ", hanging="    "))

@@ -374,8 +374,8 @@ def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
         truth=[labels[c] for c in data.y[rows].tolist()],
     )
     content = explored.to_dict()
-    for one in content["explanations"]:
-        for step in one["steps"]:
+    for explanation in content["explanations"]:
+        for step in explanation["steps"]:
             del step["before"], step["missing"]  # told by the step before, and by the outcome
     return pack_json(to_json_value(content))
 
@@ -383,9 +383,9 @@ def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
 def read_explanations(content: Mapping[str, Any]) -> Explored:
     """Read what `keep_parts` packed as explanations; rows are numbered from 0, as in the data set."""
     with as_damaged_part():
-        for one in content["explanations"]:
-            before = one["prior"]
-            for step in one["steps"]:
+        for explanation in content["explanations"]:
+            before = explanation["prior"]
+            for step in explanation["steps"]:
                 step["before"], before = before, step["after"]
         return Explored.from_dict(content)
 

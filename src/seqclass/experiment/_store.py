@@ -135,10 +135,10 @@ def filter_table(table: Any, wanted: Mapping[str, Any]) -> Any:
             continue
         values = list(value) if isinstance(value, (list, tuple, set, np.ndarray)) else [value]
         there = list(dict.fromkeys(everything[name]))
-        for one in values:
-            if one not in there:
-                wish = near(one, there, "it has") if isinstance(one, str) else f"it has {there}."
-                raise ValueError(f"the run has no {name} {one!r}: {wish}")
+        for label in values:
+            if label not in there:
+                wish = near(label, there, "it has") if isinstance(label, str) else f"it has {there}."
+                raise ValueError(f"the run has no {name} {label!r}: {wish}")
         table = table[table[name].isin(values)]
     if not len(table):
         wish = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)

@@ -199,8 +199,10 @@ class Comparison(Readable):
     @property
     def pooled(self) -> str:
         """What scores and differences are means over, and how much each part counts."""
-        one = " and ".join(f"{name}= (--{name} on the command line)" for name in self._over())
-        return self._pool() + (f" At one of them methods may differ otherwise: {one} compares at one." if one else "")
+        settings = " and ".join(f"{name}= (--{name} on the command line)" for name in self._over())
+        return self._pool() + (
+            f" At one of them methods may differ otherwise: {settings} compares at one." if settings else ""
+        )
 
     def _over(self) -> dict[str, tuple[float, ...]]:
         several = {"price": self.prices, "budget": self.budgets}

@@ -63,8 +63,8 @@ class Explored(Readable):
         n = len(self.explanations)
         if not n:
             raise ValueError("explanations must hold at least one.")
-        for one in self.explanations:
-            check_kind(one, Explanation, "explanations", "what SequentialClassifier.explain gives")
+        for explanation in self.explanations:
+            check_kind(explanation, Explanation, "explanations", "what SequentialClassifier.explain gives")
         for name in ("rows", "truth"):
             value = getattr(self, name)
             if value is not None and len(value) != n:
@@ -72,7 +72,9 @@ class Explored(Readable):
 
     def _table(self) -> Any:
         figures = ("decision", "paid", "n_features")
-        columns: dict[str, Any] = {name: [getattr(one, name) for one in self.explanations] for name in figures}
+        columns: dict[str, Any] = {
+            name: [getattr(explanation, name) for explanation in self.explanations] for name in figures
+        }
         rows = range(1, len(self.explanations) + 1) if self.rows is None else self.rows
         return {"row": rows} | ({} if self.truth is None else {"truth": self.truth}) | columns
 

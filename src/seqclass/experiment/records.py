@@ -164,7 +164,7 @@ class Judged:
         Labels of the classes.
     rows : ndarray of int of shape (n,)
         Rows of the data set.
-    told : LabelledDecisions
+    decisions : LabelledDecisions
         Labels, decisions, prices paid, costs of decisions, and features.
     proba : ndarray of shape (n, n_classes) or None
         Class probabilities, where the method has them.
@@ -174,14 +174,14 @@ class Judged:
 
     classes: list[str]
     rows: IntArray
-    told: LabelledDecisions
+    decisions: LabelledDecisions
     proba: FloatArray | None
     n_train: float
 
     @property
     def costs(self) -> FloatArray:
         """Price paid plus decision cost of each instance, (n,)."""
-        return self.told.paid + self.told.wrong
+        return self.decisions.paid + self.decisions.wrong
 
     def curve(
         self,
@@ -194,15 +194,15 @@ class Judged:
         if self.proba is None:
             raise ValueError(f"{name!r} gives no class probabilities, and so has no decision curve.")
         column = class_position(np.array(self.classes), positive)
-        labels = np.array(self.classes)[self.told.label]
+        labels = np.array(self.classes)[self.decisions.label]
         return decision_curve(
             labels,
             self.proba[:, column],
             positive=self.classes[column],
             classes=self.classes,
             thresholds=thresholds,
-            price=self.told.paid,
-            benefit=miss_cost(self.told.decision_costs, column),
+            price=self.decisions.paid,
+            benefit=miss_cost(self.decisions.decision_costs, column),
             prevalence=prevalence,
             name=name,
             shared=1 / self.n_train,
@@ -210,7 +210,7 @@ class Judged:
 
     def scores(self) -> tuple[ClassScores, ...]:
         """Scores class by class."""
-        return self.told.classes(self.classes)
+        return self.decisions.classes(self.classes)
 
 
 def read_judged(path: Path, cells: Any) -> Judged:
@@ -249,17 +249,17 @@ BY_CASE = ("realised_cost", "accuracy", "n_features_mean", "paid_mean")
 def case_scores(path: Path, cells: Any, metrics: Sequence[str]) -> dict[str, FloatArray] | None:
     """Scores of each case by one method on one data set, in the order of its rows, means over prices."""
     by_price: dict[str, list[FloatArray]] = {metric: [] for metric in metrics}
-    for _, one in cells.groupby(["price", "budget"], sort=False, dropna=False):
+    for _, group in cells.groupby(["price", "budget"], sort=False, dropna=False):
         try:
-            kept = read_judged(path, one)
+            kept = read_judged(path, group)
         except ValueError:
             return None
-        if len(kept.rows) != int(one["n_test"].sum()):
+        if len(kept.rows) != int(group["n_test"].sum()):
             return None
-        order, decisions = np.argsort(kept.rows, kind="stable"), kept.told
+        order, decisions = np.argsort(kept.rows, kind="stable"), kept.decisions
         scores = dict(zip(BY_CASE, (kept.costs, decisions.right, decisions.n_features, decisions.paid), strict=True))
         for metric in metrics:
             by_price[metric].append(np.asarray(scores[metric], dtype=np.float64)[order])
-    if any(len({len(one) for one in parts}) > 1 for parts in by_price.values()):
+    if any(len({len(part) for part in parts}) > 1 for parts in by_price.values()):
         return None
     return {metric: np.mean(parts, axis=0) for metric, parts in by_price.items()}
