@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from seqclass import early
+from seqclass import Costs, early, load
+from seqclass.agent.session import Session
 from seqclass.datasets import load_series
-from seqclass.early import EarlyClassifier
+from seqclass.early import EarlyClassifier, EarlySession
+from seqclass.persistence import ModelFileError
+from seqclass.persistence import save as save_part
 
 RNG = np.random.default_rng(0)
 Y = np.arange(80) % 2
@@ -31,6 +39,7 @@ def test_the_recursion_is_a_plain_one(n_classes: int, n_bins: int) -> None:
     P = RNG.dirichlet(np.ones(n_classes), size=(4, 30))
     codes, paid = RNG.integers(0, n_classes, 30), np.array([0.01, 0.03, 0.08, 0.1])
     rule: Any = early._chain_rule(P, codes, paid, n_bins)
+    _, stop, decision = rule
     bins: Any = np.zeros((4, 30), dtype=int)
     for t in range(4):
         for i in range(30):
@@ -45,14 +54,14 @@ def test_the_recursion_is_a_plain_one(n_classes: int, n_bins: int) -> None:
         guess = P[t, here].mean(axis=0) if here else prior
         posterior = [(sum(codes[i] == c for i in here) + guess[c]) / (len(here) + 1) for c in range(n_classes)]
         error = 1 - max(posterior)
-        assert rule.keywords["decision"][t, b] == int(np.argmax(posterior))
+        assert decision[t, b] == int(np.argmax(posterior))
         if t == 3:
             return float(error)
         onward = paid[t + 1] - paid[t]
         for after in range(size):
             n_after, share = sum(bins[t + 1, i] == after for i in here), (bins[t + 1] == after).mean()
             onward += (n_after + share) / (len(here) + 1) * value(t + 1, after)
-        assert rule.keywords["stop"][t, b] == (error <= onward)
+        assert stop[t, b] == (error <= onward)
         return float(min(error, onward))
 
     for b in range(size if size <= 5 else 2):  # each calls all that may follow
@@ -63,7 +72,7 @@ def test_steps_are_paid_and_decided_as_they_come(clf: EarlyClassifier) -> None:
     told = clf.decide(X[60:])
     assert set(told.decision) <= {"down", "up"}
     assert clf.predict(X[60:]).tolist() == told.decision.tolist()
-    np.testing.assert_allclose(told.cost, 0.03 * told.n_steps)
+    np.testing.assert_allclose(told.paid, 0.03 * told.n_steps)
     assert told.is_final.all()
     assert (told.decision == LABELS[60:]).mean() > 0.8
     assert 1 < told.n_steps.mean() < 6
@@ -80,7 +89,7 @@ def test_steps_are_paid_and_decided_as_they_come(clf: EarlyClassifier) -> None:
 def test_responses_of_kernels_are_counted_up_to_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early, "chunks", lambda n, _: (slice(k, k + 2) for k in range(0, n, 2)))
     series = RNG.normal(size=(7, 20))
-    drawn = early._Patterns.draw(series, 30, np.random.default_rng(1))
+    drawn = early.RandomKernels.draw(series, 30, np.random.default_rng(1))
     assert sum(len(weights) for _, weights, _ in drawn.groups) == 30
     assert {weights.shape[1] for _, weights, _ in drawn.groups} == {3, 5, 7, 9}
     steps = np.array([1, 2, 4, 5, 13, 20])
@@ -118,7 +127,204 @@ def test_patterns_are_found_wherever_they_occur() -> None:
     values = EarlyClassifier(0.005, **settings | {"n_patterns": 0}).fit(series[:60], y[:60])
     assert values.evidence_ == "values"
     assert values.expected_cost_ > 2 * clf.expected_cost_
-    np.testing.assert_allclose(clf._beliefs(series[60:]).sum(axis=2), 1)
+    np.testing.assert_allclose(np.array(list(clf._beliefs(series[60:]))).sum(axis=2), 1)
+
+
+def drifting(rng: np.random.Generator) -> tuple[Any, Any]:
+    y = np.arange(60) % 2
+    return rng.normal(size=(60, 12)).cumsum(axis=1) + np.outer(2 * y - 1, np.arange(12)), y
+
+
+def of_three_classes(rng: np.random.Generator) -> tuple[Any, Any]:
+    y = np.arange(60) % 3
+    return rng.normal(size=(60, 13)) + np.sin(np.outer(y + 1, np.arange(13))), np.array(["a", "b", "c"])[y]
+
+
+def with_flat_starts(rng: np.random.Generator) -> tuple[Any, Any]:
+    X, y = drifting(rng)
+    X[:, :5] = 0.1  # to which kernels respond with rounding errors only
+    return X, y
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.9])
+@pytest.mark.parametrize("make", [drifting, of_three_classes, with_flat_starts])
+def test_a_live_series_goes_where_whole_ones_do(make: Any, alpha: float) -> None:
+    series, y = make(np.random.default_rng(5))
+    price = (1 - alpha) / alpha / series.shape[1]
+    fitted = EarlyClassifier(price, n_patterns=20, n_checkpoints=7, cv=2).fit(series[:36], y[:36])
+    codes = np.unique(y[:36], return_inverse=True)[1]
+    for evidence in ("values", "patterns", "both"):
+        clf = copy.copy(fitted)
+        clf.evidence_ = evidence
+        P = np.array(list(clf._beliefs(series[:36])))
+        for rule in (0.8, early._threshold_rule(P, codes, clf._paid), early._chain_rule(P, codes, clf._paid, 3), None):
+            clf._rule = rule
+            cases = [clf.session() for _ in series[36:]]
+            for n in range(series.shape[1] + 1):
+                told = clf.decide(series[36:, :n])
+                for i, case in enumerate(cases):
+                    if n and not case.is_final:
+                        case.observe(series[36 + i, n - 1])
+                    here = case.decision, case.n_steps, case.paid, case.is_final
+                    assert here == (told.decision[i], told.n_steps[i], told.paid[i], told.is_final[i])
+            assert [case.decision for case in cases] == clf.predict(series[36:]).tolist()
+
+
+def test_a_live_series_asks_for_what_it_lacks(clf: EarlyClassifier) -> None:
+    told = clf.decide(X[60:])
+    late = int(told.n_steps.argmax())
+    series, n_steps = X[60 + late], int(told.n_steps[late])
+    case = clf.session()
+    assert (case.is_final, case.n_steps, case.paid, case.next_step, len(case.values)) == (False, 0, 0.0, 1, 0)
+    assert case.posterior.tolist() == [0.5, 0.5]
+    case.observe([])
+    case.observe(series[0])
+    case.observe(Fraction(float(series[1])))
+    assert (case.n_steps, case.next_step) == (2, 3)
+    assert str(case).endswith("after 2 of 8 steps; may be decided after 3")
+    for bad in ("soon", None, np.nan, [1.0, np.inf], [[1.0]], [[1.0], [1.0, 2.0]], {}, 1j):
+        with pytest.raises(ValueError, match="values must be numbers in order of time, none missing, got "):
+            case.observe(bad)
+    with pytest.raises(ValueError, match="these would be 9 steps, more than the 8 of training"):
+        case.observe(np.zeros(7))
+    assert case.n_steps == len(case.values) == 2  # nothing has changed
+    case.observe(series[2:])  # beyond the decision too
+    assert (case.is_final, case.n_steps, case.next_step) == (True, n_steps, None)
+    assert case.values.tolist() == series[:n_steps].tolist()
+    assert f"after {n_steps} of 8 steps; decided for {told.decision[late]}" in repr(case)
+    with pytest.raises(ValueError, match=f"was decided for '{case.decision}' after {n_steps} steps: look at is_final"):
+        case.observe(0.0)
+    case.observe([])
+    frame = case.to_frame()
+    assert frame["step"].tolist() == list(range(n_steps + 1))
+    assert frame["is_final"].tolist() == [False] * n_steps + [True]
+    assert frame["decision"].iloc[-1] == case.decision
+    assert frame[["P(down)", "P(up)"]].iloc[-1].tolist() == case.posterior.tolist()
+    np.testing.assert_allclose(frame["paid"], 0.03 * frame["step"])
+    assert frame.attrs["units"] == {"paid": "the unit of the costs"}
+
+
+def test_a_live_series_can_be_kept(clf: EarlyClassifier) -> None:
+    whole = X[60 + int(clf.decide(X[60:]).n_steps.argmax())]
+    for n in range(9):
+        case = clf.session(whole[:n])
+        for other in (pickle.loads(pickle.dumps(case)), copy.deepcopy(case), clf.session(case.values)):
+            assert isinstance(other, EarlySession)
+            assert other.to_frame().equals(case.to_frame())
+            if not other.is_final:
+                other.observe(whole[n:])
+            assert other.n_steps == clf.session(whole).n_steps
+
+
+def test_between_checkpoints_nothing_is_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clf = EarlyClassifier(0.0, n_patterns=20, n_checkpoints=2, cv=2).fit(X[:60], Y[:60])
+    clf.evidence_, clf._rule = "both", 2.0
+    widths: list[int] = []
+    convolve = early._convolve
+
+    def counted(part: Any, dilation: int, weights: Any) -> Any:
+        widths.append(part.shape[1] - (weights.shape[1] - 1) * dilation)
+        return convolve(part, dilation, weights)
+
+    monkeypatch.setattr(early, "_convolve", counted)
+    case = clf.session()
+    for value in X[70, :3]:
+        case.observe(value)
+    assert (case.n_steps, case.next_step, widths) == (0, 4, [])
+    for value in X[70, 3:]:
+        case.observe(value)
+    assert case.is_final
+    spans = [(weights.shape[1] - 1) * dilation for dilation, weights, _ in clf._patterns.groups]
+    assert sum(widths) == sum(8 - span for span in spans)  # each step once
+
+
+def test_a_rule_at_once_leaves_nothing_to_observe() -> None:
+    dear = EarlyClassifier(2, n_patterns=0, n_checkpoints=2, cv=2).fit(X[:60], LABELS[:60])
+    case = dear.session()
+    assert (case.is_final, case.decision, case.n_steps, case.next_step) == (True, "down", 0, None)
+    assert dear.predict(X[60:]).tolist() == ["down"] * 20
+    with pytest.raises(ValueError, match="decided for 'down' after 0 steps"):
+        case.observe(1.0)
+
+
+def test_linear_classifiers_are_the_pipelines_that_they_stand_for() -> None:
+    for n_classes in (2, 3):
+        y = np.arange(60) % n_classes
+        rows = 1000 + RNG.normal(size=(60, 5)) * [1, 10, 0.1, 0, 3] + y[:, None]
+        steps = make_pipeline(StandardScaler(), PCA(), LogisticRegression()).fit(rows, y)
+        own = early.LinearClassifier.from_pipeline(steps)
+        np.testing.assert_allclose(own.predict_proba(rows), steps.predict_proba(rows), atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> EarlyClassifier:
+    return EarlyClassifier(0.02, n_patterns=20, n_checkpoints=4, cv=2).fit(X[:60], LABELS[:60])
+
+
+@pytest.mark.parametrize("evidence", ["values", "patterns", "both"])
+@pytest.mark.parametrize("rule", ["threshold", "3 bins", "at once"])
+def test_files_of_classifiers(fitted: EarlyClassifier, evidence: str, rule: str, tmp_path: Path) -> None:
+    clf, path = copy.copy(fitted), tmp_path / "early.seq"
+    clf.evidence_, codes = evidence, Y[:60]
+    P = np.array(list(clf._beliefs(X[:60])))
+    clf._rule = None if rule == "at once" else early._RULES[rule](P, codes, clf._paid)
+    clf.save(path)
+    again = load(path)
+    assert again.get_params() == clf.get_params()
+    before, after = clf.decide(X[60:]), again.decide(X[60:])
+    for name in ("decision", "n_steps", "paid", "is_final"):
+        np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
+    assert (again.expected_cost_, again.classes_.tolist()) == (clf.expected_cost_, ["down", "up"])
+    case = again.session(X[60])
+    assert (case.decision, case.n_steps) == (before.decision[0], before.n_steps[0])
+
+
+def test_files_hold_settings_too_and_no_estimator_of_others(clf: EarlyClassifier, tmp_path: Path) -> None:
+    path = tmp_path / "early.seq"
+    save_part(EarlyClassifier(0.5, cv=3), path)
+    assert load(path).get_params() == EarlyClassifier(0.5, cv=3).get_params()
+    with pytest.raises(TypeError, match=r"estimator: sklearn\.linear_model\.LogisticRegression cannot be saved"):
+        clf.save(path)
+    with pytest.raises(ValueError, match="not fitted"):
+        EarlyClassifier().save(path)
+    with pytest.raises(ValueError, match="not fitted"):
+        EarlyClassifier().session()
+
+
+FORGED: dict[str, Any] = {
+    "checkpoints_": np.array([2, 4, 6, 9]),
+    "classes_": np.array(["up"]),
+    "n_features_in_": 10**12,
+    "_paid": np.array([0.1]),
+    "_prior": np.array([0.5, np.nan]),
+    "_patterns": Costs(),
+    "_exponents": {"both": np.full(4, np.nan)},
+    "_classifiers": {"values": [Costs()] * 4, "patterns": [Costs()] * 4},
+    "_rule": "0.5",
+}
+RULE = (3, np.ones((4, 3), dtype=bool), np.zeros((4, 3), dtype=int))
+FORGED_RULES = {
+    "steps": (3, RULE[1][:3], RULE[2][:3]),
+    "bins": (2, RULE[1], RULE[2]),
+    "classes": (3, RULE[1], RULE[2] + 2),
+}
+
+
+@pytest.mark.parametrize("name", [*FORGED, *FORGED_RULES])
+def test_forged_files_are_refused(fitted: EarlyClassifier, name: str, tmp_path: Path) -> None:
+    forged, path = copy.copy(fitted), tmp_path / "early.seq"
+    forged.evidence_, forged._rule = "both", RULE
+    forged.save(path)
+    assert load(path).evidence_ == "both"  # as it is
+    vars(forged).update({name: FORGED[name]} if name in FORGED else {"_rule": FORGED_RULES[name]})
+    save_part(forged, path)
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_other_sessions_refuse_series(clf: EarlyClassifier) -> None:
+    with pytest.raises(TypeError, match="EarlyClassifier: decide series by its own decide, or session"):
+        Session(clf)
 
 
 def test_series_that_begin_alike_or_are_short() -> None:

@@ -37,7 +37,7 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import World
 from seqclass.drift import DriftTest, Followed
-from seqclass.early import EarlyDecisions
+from seqclass.early import EarlyClassifier, EarlyDecisions
 from seqclass.exams import ItemParameters, ItemResponse, estimate, exam_report
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment.comparison import Comparison
@@ -241,6 +241,9 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Differential": lambda: agent_of(certify_differential(clf(), *rows(), alpha=0.4, allow_seen=True)).differential,
     "DriftTest": lambda: DriftTest.from_classifier(clf()).update(clf().acquire(rows()[0]), rows()[1]),
     "EarlyDecisions": lambda: EarlyDecisions(np.array(["up"]), np.array([3]), np.array([0.03]), np.array([True])),
+    "EarlySession": lambda: (
+        EarlyClassifier(n_patterns=0, n_checkpoints=2, cv=2).fit(np.arange(32.0).reshape(8, 4), [0, 1] * 4).session()
+    ),
     "EntropyPath": lambda: analysis.entropy_path(problem(), policy()),
     "Episodes": lambda: simulate(problem(), policy(), 5, random_state=0),
     "Estimate": lambda: offline()["direct"],

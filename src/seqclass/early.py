@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import product
@@ -11,19 +12,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils import stored
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
+from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_integer
 
-__all__ = ["EarlyClassifier", "EarlyDecisions"]
+__all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
 
 
@@ -53,7 +58,7 @@ class EarlyDecisions(Readable):
     decision: npt.NDArray[Any]
     n_steps: IntArray
     paid: FloatArray
-    is_final: npt.NDArray[np.bool_]
+    is_final: BoolArray
 
     def __str__(self) -> str:
         if not len(self.decision):
@@ -65,7 +70,7 @@ class EarlyDecisions(Readable):
 
 
 @dataclass(eq=False)
-class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Decides each series as soon as waiting for its next steps costs more than it is expected to save.
 
     A probabilistic classifier is fitted to each prefix, and its P(class) on rows held out is calibrated by an exponent:
@@ -166,11 +171,11 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.checkpoints_ = -(-np.arange(1, n + 1, dtype=np.intp) * n_steps // n)  # rounded up
         self._paid = np.broadcast_to(price, n_steps).cumsum()[self.checkpoints_ - 1]
         n_patterns = 0 if self.estimator is not None else check_integer(self.n_patterns, "n_patterns", 0)
-        self._patterns = _Patterns.draw(X, n_patterns, np.random.default_rng(self.random_state))
+        self._patterns = RandomKernels.draw(X, n_patterns, np.random.default_rng(self.random_state))
         cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state + k) for k in range(3)]
         beliefs = self._fit_beliefs(X, codes, cuts[0])
-        self._likeliest = int(np.bincount(codes).argmax())
-        losses = {("values", "at once"): float((codes != self._likeliest).sum() * len(cuts))}
+        self._prior = np.bincount(codes) / len(codes)
+        losses = {("values", "at once"): float((codes != self._prior.argmax()).sum() * len(cuts))}
         for train, test in (pair for cut in cuts for pair in cut.split(codes, codes)):
             for (evidence, P), (name, make) in product(beliefs.items(), _RULES.items()):
                 rule, key = make(P[:, train], codes[train], self._paid), (evidence, name)
@@ -191,14 +196,13 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for part in parts:
                 with np.errstate(invalid="ignore"):  # the PCA's shares of variance, where all series are alike so far
                     held_out.append(cross_val_predict(base, part, codes, cv=folds, method="predict_proba"))
-                    fitted.append(clone(base).fit(part, codes))
+                    last = clone(base).fit(part, codes)
+                fitted.append(last if self.estimator is not None else LinearClassifier.from_pipeline(last))
             beliefs[evidence], self._classifiers[evidence] = np.array(held_out), fitted
         if len(beliefs) == 2:
             beliefs["both"] = _geometric_mean(*beliefs.values())
-        self._exponents = {
-            evidence: np.array([_exponent(one, codes) for one in P])[:, None, None] for evidence, P in beliefs.items()
-        }
-        return {evidence: _power(P, self._exponents[evidence]) for evidence, P in beliefs.items()}
+        self._exponents = {evidence: np.array([_exponent(one, codes) for one in P]) for evidence, P in beliefs.items()}
+        return {evidence: _power(P, self._exponents[evidence][:, None, None]) for evidence, P in beliefs.items()}
 
     def _inputs(self, X: FloatArray) -> dict[str, Iterator[FloatArray]]:
         """What classifiers see at each checkpoint that X reaches."""
@@ -208,15 +212,16 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seen["patterns"] = self._patterns.responses(X, reached)
         return seen
 
-    def _beliefs(self, X: FloatArray) -> FloatArray:
-        """P(class) at each checkpoint that X reaches."""
-        P = [
-            np.array([model.predict_proba(part) for model, part in zip(self._classifiers[evidence], parts)])
+    def _beliefs(self, X: FloatArray) -> Iterator[FloatArray]:
+        """P(class) at each checkpoint that X reaches, which looks at no later step until the next one is asked for."""
+        inputs = [
+            zip(self._classifiers[evidence], parts)
             for evidence, parts in self._inputs(X).items()
             if self.evidence_ in (evidence, "both")
         ]
-        together = P[0] if len(P) == 1 else _geometric_mean(*P)
-        return _power(together, self._exponents[self.evidence_][: len(together)])
+        for exponent, *pairs in zip(self._exponents[self.evidence_], *inputs):
+            P = [model.predict_proba(part) for model, part in pairs]
+            yield _power(P[0] if len(P) == 1 else _geometric_mean(*P), exponent)
 
     def decide(self, X: Any) -> EarlyDecisions:
         """Decide series, each after as few steps as pay; of series that still go on, as far as they are given.
@@ -242,8 +247,9 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n, rule = int((self.checkpoints_ <= X.shape[1]).sum()), self._rule
         if rule is None or not n:
             none = np.zeros(len(X), dtype=np.intp)
-            return EarlyDecisions(self.classes_[none + self._likeliest], none, np.zeros(len(X)), none < (rule is None))
-        first, decision, stops = _first_stop(rule, self._beliefs(X))
+            likeliest = self.classes_[none + self._prior.argmax()]
+            return EarlyDecisions(likeliest, none, np.zeros(len(X)), none < (rule is None))
+        first, decision, stops = _first_stop(rule, np.array(list(self._beliefs(X))))
         is_final = stops | (n == len(self.checkpoints_))
         return EarlyDecisions(self.classes_[decision], self.checkpoints_[first], self._paid[first], is_final)
 
@@ -266,16 +272,189 @@ class EarlyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self.decide(X).decision
 
+    def session(self, values: Any = ()) -> EarlySession:
+        """Begin a live series, whose values come in one by one.
 
-@dataclass(frozen=True)
-class _Patterns:
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Those that have come already, such as `EarlySession.values` of a session that was kept.
+
+        Returns
+        -------
+        EarlySession
+        """
+        return EarlySession(self, values)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted classifier to a file, which `seqclass.load` reads; not with an ``estimator`` of others.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
+        check_is_fitted(self, "rule_")
+        save(self, path)
+
+    def _check_stored(self) -> None:
+        if not stored.is_fitted(self):
+            return
+        n_classes = len(stored.stored_array(self, "classes_", "OUSbiuf", None))
+        n = len(at := stored.stored_array(self, "checkpoints_", "i", None, low=1, high=10**7))
+        own = n > 0 and at[-1] == self.n_features_in_ and (np.diff(at) > 0).all()
+        stored.require(own, "checkpoints_ are of other series")
+        stored.stored_part(self, "_patterns", RandomKernels)
+        for name, size in (("_paid", n), ("_prior", n_classes)):
+            stored.stored_numbers(self, name, size, low=0)
+        if isinstance(self._rule, tuple):
+            n_bins, stop, decision = self._rule
+            size = n_bins * (1 if n_classes == 2 else n_classes)
+            stored.check_array(stop, "the rule", "b", n, size)
+            stored.check_array(decision, "the rule", "i", n, size, low=0, high=n_classes - 1)
+        if self._rule is not None:  # a rehearsal, which fails where parts do not fit together
+            P = np.array(list(self._beliefs(np.zeros((1, self.n_features_in_)))))
+            stored.require(P.shape == (n, 1, n_classes) and np.isfinite(P).all(), "classifiers are of other series")
+            _first_stop(self._rule, P)
+
+
+#: Steps seen, price, class, whether it is decided, P(class).
+_Step = tuple[int, float, Any, bool, FloatArray]
+
+
+class EarlySession(Readable):
+    """A live series, whose values come in one by one; begin one with `EarlyClassifier.session`.
+
+    It always stands where `EarlyClassifier.decide` does with the values so far.
+
+    Parameters
+    ----------
+    classifier : EarlyClassifier
+        The fitted classifier.
+    values : array-like of shape (n,)
+        Values that have come already.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        What has come, up to the step at which it was decided.
+    is_final : bool
+        Whether it is decided.
+    decision : object
+        The class, as things stand, of ``classes_``.
+    posterior : ndarray of shape (n_classes,)
+        P(class) after ``n_steps``; before the first checkpoint the shares in training.
+    n_steps, paid : int and float
+        Steps that these go by, up to the last checkpoint, and their price.
+    next_step : int or None
+        After how many values it may be decided next; None once it is.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(60) % 2
+    >>> X = rng.normal(size=(60, 10)).cumsum(axis=1) + np.outer(2 * y - 1, np.arange(10))
+    >>> case = EarlyClassifier(step_cost=0.05, n_patterns=0).fit(X[:40], y[:40]).session()
+    >>> coming = iter(X[45])
+    >>> while not case.is_final:
+    ...     case.observe(next(coming))
+    >>> int(case.decision), int(y[45]), case.n_steps < 10
+    (1, 1, True)
+    """
+
+    def __init__(self, classifier: EarlyClassifier, values: Any = ()) -> None:
+        check_is_fitted(classifier, "rule_")
+        self._classifier, self._steps = classifier, list[_Step]()
+        self._series = np.zeros((1, classifier.n_features_in_))
+        self._beliefs, self.values = classifier._beliefs(self._series), self._series[0, :0]
+        likeliest, prior = classifier.classes_[classifier._prior.argmax()], classifier._prior
+        self._go_to((0, 0.0, likeliest, classifier._rule is None, prior))
+        self.observe(() if self.is_final else values)
+
+    def _go_to(self, step: _Step) -> None:
+        self.n_steps, self.paid, self.decision, self.is_final, self.posterior = step
+        self.next_step = None if self.is_final else int(self._classifier.checkpoints_[len(self._steps)])
+        self._steps.append(step)
+
+    def observe(self, values: Any) -> None:
+        """Take what has come; where it is decided in the midst of several values, the later ones are not looked at.
+
+        Parameters
+        ----------
+        values : float or array-like of shape (n,)
+            The next value, or several in order of time.
+
+        Raises
+        ------
+        ValueError
+            If the series was decided before, or values are missing, no numbers or too many; nothing changes then.
+        """
+        new = np.array([np.nan])
+        with suppress(TypeError, ValueError):
+            new = np.atleast_1d(np.asarray(values, dtype=float))
+        if new.ndim > 1 or not np.isfinite(new).all():
+            raise ValueError(f"values must be numbers in order of time, none missing, got {short_repr(values)}.")
+        if len(new) and self.is_final:
+            decided = f"decided for {short_repr(self.decision)} after {self.n_steps} steps"
+            raise ValueError(f"this series was {decided}: look at is_final, and begin another session().")
+        if (n := len(self.values) + len(new)) > self._series.shape[1]:
+            raise ValueError(f"these would be {n} steps, more than the {self._series.shape[1]} of training.")
+        self._series[0, len(self.values) : n] = new
+        own = self._classifier
+        while self.next_step is not None and self.next_step <= n:
+            k, P = len(self._steps) - 1, next(self._beliefs)
+            assert own._rule is not None  # or it was decided at once
+            stop, decision = _follow(own._rule, P[None], k)
+            is_final = bool(stop[0, 0]) or k + 1 == len(own.checkpoints_)
+            self._go_to((self.next_step, float(own._paid[k]), own.classes_[decision[0, 0]], is_final, P[0]))
+        self.values = self._series[0, : self.n_steps if self.is_final else n]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EarlySession, (self._classifier, self.values)
+
+    def _table(self) -> list[dict[str, Any]]:
+        beliefs = (f"P({label})" for label in self._classifier.classes_.tolist())
+        names = ("step", "paid", "decision", "is_final", *beliefs)
+        return [dict(zip(names, [*step[:-1], *step[-1].tolist()])) for step in self._steps]
+
+    def __str__(self) -> str:
+        belief = belief_text(self._classifier.classes_.tolist(), self.posterior.tolist(), most=3)
+        after = f"after {self.n_steps} of {self._series.shape[1]} steps"
+        going_on = f"decided for {self.decision}" if self.is_final else f"may be decided after {self.next_step}"
+        return f"{belief} {after}; {going_on}"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearClassifier(Stored):
+    """Logistic regression of the values as they are."""
+
+    center: FloatArray
+    weights: FloatArray
+    intercept: FloatArray
+
+    @classmethod
+    def from_pipeline(cls, fitted: Pipeline) -> LinearClassifier:
+        """One that standardises and turns values first."""
+        scaler, turn, model = (step for _, step in fitted.steps)
+        weights, intercept = (model.coef_ @ turn.components_).T / scaler.scale_[:, None], model.intercept_
+        if len(intercept) == 1:  # of two classes the second's alone
+            weights, intercept = np.hstack([np.zeros_like(weights), weights]), np.append(0.0, intercept)
+        return cls(scaler.mean_ + scaler.scale_ * turn.mean_, weights, intercept)
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """P(class) of each row."""
+        return np.asarray(softmax((X - self.center) @ self.weights + self.intercept, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class RandomKernels(Stored):
     """Random kernels of different lengths and dilations."""
 
     #: Of each dilation and length: the dilation, weights and the levels of responses that are counted, a row a kernel.
     groups: list[tuple[int, FloatArray, FloatArray]]
 
     @classmethod
-    def draw(cls, X: FloatArray, n: int, rng: np.random.Generator) -> _Patterns:
+    def draw(cls, X: FloatArray, n: int, rng: np.random.Generator) -> RandomKernels:
         """Kernels spread over what fits into the series; levels are quantiles of what some series give."""
         powers = range(int(X.shape[1]).bit_length())
         shapes = [(2**k, length) for length in (3, 5, 7, 9) for k in powers if (length - 1) << k < X.shape[1]]
@@ -316,13 +495,22 @@ def _convolve(X: FloatArray, dilation: int, weights: FloatArray) -> FloatArray:
     return np.asarray(windows @ weights.T)
 
 
-#: Whether each case would stop at each step, and its class then: of P(class) by step, case and class.
-_Rule = Callable[[FloatArray], tuple[npt.NDArray[np.bool_], IntArray]]
+#: A threshold on P of the likeliest class; or bins of P, and by step and bin whether to stop, and the class then.
+_Rule = float | tuple[int, BoolArray, IntArray]
 
 
-def _first_stop(rule: _Rule, P: FloatArray) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
+def _follow(rule: _Rule, P: FloatArray, first: int = 0) -> tuple[BoolArray, IntArray]:
+    """Whether each case would stop at each step, and its class then: of P(class) from the ``first`` step on."""
+    if isinstance(rule, float):
+        return P.max(axis=2) >= rule, P.argmax(axis=2)
+    n_bins, stop, decision = rule
+    at = np.arange(first, first + len(P))[:, None], _codes(P, n_bins)
+    return stop[at], decision[at]
+
+
+def _first_stop(rule: _Rule, P: FloatArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Number of the step at which each case stops, at the latest the last, its class, and whether by the rule."""
-    stop, decision = rule(P)
+    stop, decision = _follow(rule, P)
     stops = np.asarray(stop.any(axis=0))
     first = np.where(stops, stop.argmax(axis=0), len(P) - 1)
     return first, decision[first, np.arange(len(first))], stops
@@ -333,21 +521,10 @@ def _costs(rule: _Rule, P: FloatArray, codes: IntArray, paid: FloatArray) -> Flo
     return np.asarray(paid[first] + (decision != codes))
 
 
-def _by_threshold(P: FloatArray, level: float) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    return P.max(axis=2) >= level, P.argmax(axis=2)
-
-
-def _by_bin(
-    P: FloatArray, n_bins: int, stop: npt.NDArray[np.bool_], decision: IntArray
-) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    at = np.arange(len(P))[:, None], _codes(P, n_bins)
-    return stop[at], decision[at]
-
-
 def _threshold_rule(P: FloatArray, codes: IntArray, paid: FloatArray) -> _Rule:
     """The threshold that costs least."""
     levels = np.quantile(P.max(axis=2), np.linspace(0, 1, 101))
-    rules = [partial(_by_threshold, level=level) for level in (0.0, *levels, 2.0)]
+    rules: list[_Rule] = [0.0, *levels.tolist(), 2.0]
     return min(rules, key=lambda rule: _costs(rule, P, codes, paid).mean())
 
 
@@ -370,7 +547,7 @@ def _chain_rule(P: FloatArray, codes: IntArray, paid: FloatArray, n_bins: int) -
             going_on = paid[t + 1] - paid[t] + chance @ value
             stop[t], error = error <= going_on, np.minimum(error, going_on)
         value = error
-    return partial(_by_bin, n_bins=n_bins, stop=stop, decision=decision)
+    return n_bins, stop, decision
 
 
 #: Rules to choose from.

@@ -160,7 +160,7 @@ def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:
     from seqclass.persistence import save
 
     save({"a": 1}, "m.seq")
-    assert "holds a dict, not a classifier" in refuses("show", "m.seq")
+    assert "is of type dict, no SequentialClassifier" in refuses("show", "m.seq")
 
 
 def test_a_model_that_asks_for_nothing(folder: Path, run: Any) -> None:

@@ -340,6 +340,7 @@ def _register_ours(name: str = "") -> None:
         "pomdp.sweeps.ladder",
         "selection",
         "exams",
+        "early",
     ):
         importlib.import_module(f"seqclass.{room}")
         if name in _CLASSES:

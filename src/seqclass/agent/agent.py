@@ -541,6 +541,7 @@ _INSTEAD = {
     "require_classifier": ": give the classifier of the contract, contract.classifier",
     "steps": ": give its last step, pipeline[-1], and rows as that sees them, pipeline[:-1].transform(X)",
     "best_estimator_": ": give its best_estimator_",
+    "checkpoints_": ": decide series by its own decide, or session",
 }
 
 

@@ -63,7 +63,7 @@ def load_parts(
     try:
         clf, _ = classifier_of(getattr(held, "classifier", held) if contract_of(held) is None else held)
     except TypeError:
-        raise InputError(f"{path} holds a {type(held).__name__}, not a classifier.") from None
+        raise InputError(f"{path} is of type {type(held).__name__}, no SequentialClassifier.") from None
     except ValueError as error:
         raise InputError(f"{path} holds no classifier: {error}") from None
     if unknown is not None:

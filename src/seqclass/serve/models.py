@@ -76,7 +76,7 @@ class ServedModel:
         try:
             clf, contract = classifier_of(model)
         except TypeError:
-            raise ValueError(f"{path.name} holds a {type(model).__name__}, not a classifier.") from None
+            raise ValueError(f"{path.name} is of type {type(model).__name__}, no SequentialClassifier.") from None
         return cls(name, clf, contract, labels)
 
     @cached_property
