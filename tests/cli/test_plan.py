@@ -287,6 +287,8 @@ def test_a_bank_of_items_is_planned_saved_shown_asked_and_made_a_page(
     asked = [line.split(" =")[0] for line in live.stdout.split("(")[-1].rstrip(")\n").split(", ")]
     assert len([name for name in asked if int(name[1:]) % 2 == 0]) in (2, 3)
     assert not {"q4", "q6"} <= set(asked)
+    assert "one of: 0 = wrong; 1 = right" in live.stdout
+    assert run("ask", "bank.seq", answers="right\n" * 8).stdout == live.stdout.replace("> 1\n", "> right\n")
     assert "planned       from bank.csv" in run("show", "bank.seq").stdout
     assert run("export", "bank.seq", "-o", "bank.c").exit_code == 0
 

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from seqclass import Costs, SequentialClassifier, etana
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
+from seqclass.exams import ItemResponse, SkillProfile, estimate
 from seqclass.export import export_policy, page_words, policy_data
 from seqclass.pomdp import GridValueIteration
 
@@ -56,6 +57,31 @@ def labels_of(data: dict[str, Any]) -> dict[str, Any]:
     answer = feature["outcomes"][-1]
     told = {"question": "What is it?", "help": "Look.", "unit": "mm", "url": "https://example.org"}
     return {data["questions"][0]["name"]: "First?", feature["name"]: told | {"answers": {answer: "The last"}}}
+
+
+def test_items_of_a_bank_are_right_or_wrong_without_labels(tmp_path: Path) -> None:
+    bank = {"item": ["p", "q", "r"], "a1": [1.5, 0.8, 1.2], "d": [0.5, -0.2, np.nan]}
+    bank |= {"d1": [np.nan] * 2 + [1.0], "d2": [np.nan] * 2 + [-0.5]}  # the third has three outcomes
+    items = pd.DataFrame(bank)
+    exam = SequentialClassifier.from_model(ItemResponse.from_items(items, cuts=[0.0]), feature_costs=0.01)
+
+    def answers(clf: Any, **settings: Any) -> list[list[str]]:
+        features = policy_data(clf, **settings)["features"]
+        assert [[text for _, text in one["choices"]] for one in features] == [one["answers"] for one in features]
+        assert features[0]["outcomes"] == ["0", "1"]  # which stay what is told
+        return [one["answers"] for one in sorted(features, key=lambda one: one["name"])]
+
+    numbers = ["0", "1", "2"]
+    assert answers(exam) == [["wrong", "right"], ["wrong", "right"], numbers]
+    own = {"p": {"answers": {"0": "no", "1": "yes"}}, "q": "How many?", "r": {"answers": dict(zip(numbers, "abc"))}}
+    assert answers(exam, labels=own) == [["no", "yes"], ["wrong", "right"], ["a", "b", "c"]]
+    assert answers(exam, language="de")[:2] == [["falsch", "richtig"]] * 2
+    assert answers(estimate(items, max_items=2).classifier) == [["wrong", "right"], ["wrong", "right"], numbers]
+    skills = SkillProfile.from_items([[1], [1]], 0.2, 0.1, target=0)
+    assert answers(SequentialClassifier.from_model(skills)) == [["wrong", "right"]] * 2
+    data = export_policy(exam, tmp_path / "page.html", language="fr")
+    assert data["features"][0]["answers"] in (["faux", "juste"], numbers)
+    assert "faux" in (tmp_path / "page.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", KINDS)

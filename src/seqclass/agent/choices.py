@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,8 +49,11 @@ def answer_choices(agent: Agent, column: int, words: Labels) -> dict[str, str]:
     return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
 
 
-def check_labels(agent: Agent, labels: Any) -> Labels:
-    """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions."""
+def check_labels(agent: Agent, labels: Any, translate: Mapping[str, str] | None = None) -> Labels:
+    """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions.
+
+    Outcomes of which these say nothing have the model's own words, where it has some.
+    """
     number = columns_by_name(agent)
 
     marks = marks_of(agent)
@@ -63,7 +67,11 @@ def check_labels(agent: Agent, labels: Any) -> Labels:
 
     names = dict.fromkeys([*number, *agent.prices.bundle_names])
     words = Labels.from_value(labels).check(names, features_of, agent.classes.tolist(), agent.decisions.tolist())
-    features = dict(words.features)
+    features: dict[str, Any] = dict(words.features)
+    usual = {str(k): (translate or {}).get(text, text) for k, text in enumerate(agent.model._outcome_words)}
+    for name, at in number.items() if usual else ():
+        if not words.answers(name) and outcome_labels(agent, at) == list(usual):
+            features[name] = {**features.get(name, {}), "answers": usual}
     for question, own in marks.items():
         texts, answers = words.answers(question), dict[str, str]()
         for mark in own:

@@ -207,6 +207,9 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """Hear before `fit`: columns of the features in the data, names of all columns, bundles of the features."""
         return self
 
+    #: Words for the outcomes of features that have as many, where the model knows what they mean.
+    _outcome_words: tuple[str, ...] = ()
+
     def _outcome_choices(self, feature: int) -> list[Any] | None:
         """What a feature may show, in the order in which to offer it, where the model knows that."""
         return None

@@ -466,6 +466,7 @@ class ScoreStates(Readable, Stored):
         labels = value.round(4) if len(set(value.round(4))) == len(value) else value
         tables = [table[:size] for table, size in zip(self.tables, self.n_outcomes.tolist())]
         model = ClassMixture.from_tables(labels, mass, cells, self.prior / mass[cells], tables, feature_names=names)
+        model._outcome_words = ItemResponse._outcome_words
         apart = np.abs(value[:, None] - value)
         costs = Costs(0.0 if stop.price is None else stop.price, decision_costs=apart ** (1 + (self.cost == "squared")))
         settings = {"feature_costs": costs, "solver": stop.solver(self, widening)} | settings

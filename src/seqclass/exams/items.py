@@ -73,6 +73,8 @@ _KINDS = ("1PL", "2PL", "3PL", "4PL", "graded", "nominal")
 class Tested(LatentStateModel):
     """Models of tests: hidden states that may be learnt from answers alone, where the classes are known beforehand."""
 
+    _outcome_words = ("wrong", "right")
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None) -> Self:
         """Learn from answers.
 

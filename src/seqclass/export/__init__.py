@@ -59,7 +59,7 @@ def export_policy(
         Title of the page; by default the name of the target, if it has one, and the decisions.
     labels : Labels, path, mapping or data frame, optional
         Words for questions, answers, units and help, instead of the names in the data; see
-        `seqclass.Labels.from_value`.
+        `seqclass.Labels.from_value`. Items of a bank that are right or wrong are answered so without.
     language : {"en", "de", "fr", "es"} or mapping
         Language of the page's own words, or the words in another language; see `page_words`.
     respondent : {"end", "decision", "record"}, optional
@@ -104,7 +104,8 @@ def export_policy(
         check_choice(respondent, "respondent", ("end", "decision", "record"))
         if format != "html":
             raise ValueError(f"respondent is for a page, and {short_repr(str(path))} is none: leave it out.")
-    data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
+    limits: dict[str, Any] = {"max_nodes": max_nodes, "min_probability": min_probability}
+    data = policy_data(classifier, labels=labels, language=words, **limits)
     if format == "html":
         text = policy_page(classifier, data, title, words, respondent)
     elif format == "json":
@@ -171,6 +172,7 @@ def policy_data(
     classifier: BaseSequentialClassifier | CertifiedError,
     *,
     labels: Any = None,
+    language: str | Mapping[str, str] = "en",
     max_nodes: int = MAX_NODES,
     min_probability: float | None = None,
 ) -> dict[str, Any]:
@@ -187,6 +189,8 @@ def policy_data(
         A fitted classifier, or what `seqclass.certify_error` returned; the data then state what that promises.
     labels : Labels, path, mapping or data frame, optional
         See `export_policy`.
+    language : {"en", "de", "fr", "es"} or mapping
+        In which "wrong" and "right" are said of items of a bank.
     max_nodes : int
         Most nodes of a graph.
     min_probability : float, optional
@@ -221,7 +225,7 @@ def policy_data(
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    data = as_data(agent_of(clf), labels, max_nodes, min_probability)
+    data = as_data(agent_of(clf), labels, max_nodes, min_probability, page_words(language))
     return data | {"promise": _promise(contract), "provenance": _provenance(clf)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -150,7 +151,9 @@ class _GraphBuilder:
 FORMAT, VERSION = "seqclass-policy", 4
 
 
-def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(
+    agent: Agent, labels: Any, max_nodes: int, min_probability: float | None, texts: Mapping[str, str]
+) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(agent.policy.initial_belief()[1]) > 1:
         raise ValueError(
@@ -164,7 +167,7 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
         alone[agent.support[agent.known]] = -1
         agent = replace(agent, prices=replace(agent.prices, bundles=alone if (alone >= 0).any() else None))
         problem = whole_problem(agent)
-    words = check_labels(agent, labels)
+    words = check_labels(agent, labels, texts)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
