@@ -332,6 +332,9 @@ def test_a_bank_may_tell_which_skills_items_need(tmp_path: Path, monkeypatch: py
     assert one.exit_code == 0, one.stderr
     assert seqclass.load("one.seq").classes_.tolist() == ["no", "yes"]
     assert run("ask", "one.seq", answers="1\n" * 3).stdout.count("Decision: yes") == 1
+    Path("clash.csv").write_text(SKILLS.replace("sums,powers", 'none,"a, b"'))
+    assert run("plan", "clash.csv", "--bank", "-o", "clash.seq").exit_code == 0
+    assert seqclass.load("clash.seq").classes_.tolist() == ['"a, b"', '"none"', '"none", "a, b"', "none"]
     for wrong, message in (
         (["--cut", "0"], "and no --cut"),
         (["--target", "power"], "target must be a skill, of 'sums'"),
@@ -397,7 +400,7 @@ def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
         assert (done.exit_code, "feature names" in done.stderr) == (0, False), done.stderr
     Path("wrong.csv").write_text(f"{header}\n1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n")
     wrong = run("predict", "bank.seq", "wrong.csv")
-    assert "column 'q0' holds 2, not an outcome of the model: those are 0 to 1 (row 1, counted" in wrong.stderr
+    assert "column 'q0' holds 2, not an outcome of the model: those are 0 to 1 (row 2, counted from 1)" in wrong.stderr
     clf = seqclass.load("bank.seq")
     name = clf.session().next_feature.name
     with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome of the model"):

@@ -124,6 +124,14 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     assert len(scores.to_frame()) == 3
     assert len(repr(scores)) < 300
     assert_allclose(one.estimate[0], scores.estimate[1])
+    session = plan.classifier.session()
+    session.unavailable(first := session.next_feature.name)
+    session.observe(session.next_feature.name, 1)
+    told = plan._estimate_session(session)  # one that was asked and not to be had tells nothing
+    codes = np.full((1, 6), -1)
+    codes[0, int(session.history[1].name.split()[1])] = 1
+    assert_allclose(told.estimate, plan.scores(codes).estimate)
+    assert (told.items[0][0], told.n_items.tolist()) == (first, [1])
     save(plan, tmp_path / "plan.seq")
     again = seqclass.load(tmp_path / "plan.seq")
     assert_allclose(again.acquire(X).lower, scores.lower)

@@ -516,8 +516,8 @@ def test_tables_of_testdesign_promis_and_others_are_read_as_they_stand(
 def test_what_numbered_parameters_mean_has_to_be_said() -> None:
     with pytest.raises(ValueError, match="mean nothing without a column MODEL"):
         ItemParameters.from_table({"PAR1": [1.0]})
-    with pytest.raises(ValueError, match="row 0: the model '5PL' is none of"):
-        ItemParameters.from_table({"PAR1": [1.0], "MODEL": ["5PL"]})
+    with pytest.raises(ValueError, match="row 2, counted from 1: the model '5PL' is none of"):
+        ItemParameters.from_table({"PAR1": [1.0, 1.0], "MODEL": ["1PL", "5PL"]})
 
 
 def test_what_is_a_parameter_is_never_passed_over(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from scipy.stats import chi2
 
 import seqclass
 from seqclass.exams import SkillProfile
+from seqclass.persistence import save
 from seqclass.testing import check_observation_model
 
 Q = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]])
@@ -164,6 +165,25 @@ def test_profiles_have_labels_in_any_order() -> None:
     called = np.array(labels)[[digits.index(label) for label in y.tolist()]]
     learnt, by_name = SkillProfile(Q).fit(X, y), SkillProfile(Q, labels=labels).fit(X, called)
     assert_allclose(by_name.posterior(X), learnt.posterior(X)[:, of], rtol=1e-10)
+
+
+def test_profiles_are_named_by_skills_that_stay_apart(tmp_path: Path) -> None:
+    def named(*skills: str) -> tuple[SkillProfile, list[str]]:
+        model = SkillProfile.from_items(np.eye(len(skills)), 0.2, 0.1, skills=skills or None, labels="skills")
+        right = model.predict_proba(np.array(list(itertools.product((0, 1), repeat=len(skills)))))
+        return model, model.classes_[right.argmax(axis=1)].tolist()  # in the order of the profiles
+
+    assert named("sums", "powers")[1] == ["none", "powers", "sums", "sums, powers"]
+    assert named("none", "powers")[1] == ["none", "powers", '"none"', '"none", powers']
+    model, told = named("a", "b", "a, b")
+    assert told == ["none", '"a, b"', "b", 'b, "a, b"', "a", 'a, "a, b"', "a, b", 'a, b, "a, b"']
+    save(model, tmp_path / "model.seq")
+    assert seqclass.load(tmp_path / "model.seq").classes_.tolist() == model.classes_.tolist()
+    assert SkillProfile.from_items(np.eye(2), 0.2, 0.1, labels="skills").classes_.tolist() == ["0", "0, 1", "1", "none"]
+    with pytest.raises(ValueError, match="labels must be 8 different ones"):
+        named("none", "x,", 'none", "x,')  # quotes within quotes
+    with pytest.raises(ValueError, match="labels must be 2 different ones"):
+        SkillProfile.from_items(np.eye(2), 0.2, 0.1, target=0, labels="skills")
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import compress, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +51,8 @@ def read_bank(
     cut_texts: list[str] = []
     with as_input_errors(str(file)):
         if by_skill:
-            model: Any = SkillProfile.from_items(frame, target=next(iter(skills), None), labels=list(levels) or None)
-            if not skills and not levels:  # a profile is told by the skills that it has
-                had = [", ".join(compress(map(str, model.q_matrix.columns), has)) for has in model.profiles_]
-                model = SkillProfile.from_items(frame, labels=["none", *had[1:]])
+            labels: Any = list(levels) or (None if skills else "skills")
+            model: Any = SkillProfile.from_items(frame, target=next(iter(skills), None), labels=labels)
             parameters = ["guess", "slip", *model.q_matrix.columns]
             read = NAMING.union(map(str.lower, parameters))
             passed = [str(name) for name in frame.columns if str(name).lower() not in read]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import spelt
@@ -100,10 +99,7 @@ class _LiveCase:
         """Where a score is asked for, its estimate as things stand."""
         if self.plan is None:
             return ""
-        codes = np.full((1, len(self.plan.states.tables)), -1)
-        for answer in self.session.history:
-            codes[0, self.columns[answer.name]] = answer.outcome
-        found = self.plan.scores(codes)
+        found = self.plan._estimate_session(self.session)
         (value,), (error,), (low,), (high,) = found.estimate, found.standard_error, found.lower, found.upper
         ends = f"standard error {error:.3f}, {found.confidence:.0%} interval {low:.3f} to {high:.3f}"
         return f"{value:.3f}, {found.unit} ({ends})"

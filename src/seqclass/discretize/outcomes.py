@@ -48,7 +48,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
             where = np.unravel_index(int(np.argmax(bad)), bad.shape)
             j = int(where[-1] if columns is None else columns[start + where[0]])
             column = j if names is None else names[j]
-            row = f" (row {start + where[0]}, counted from 0)" if columns is None and len(values) > 1 else ""
+            row = f" (row {start + where[0] + 1}, counted from 1)" if columns is None and len(values) > 1 else ""
             most = int(limit[j]) - 1 if problem.endswith(" to ") else ""
             raise ValueError(f"column {short_repr(column)} holds {values[start:][where]!s}, {problem}{most}{row}.")
 

@@ -17,6 +17,7 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent.agent import feature_name
 from seqclass.agent.record import AcquisitionRecord
+from seqclass.agent.session import Session
 from seqclass.bn import ClassMixture
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
@@ -175,13 +176,17 @@ class ScorePlan(Readable, Stored):
         ScoreEstimates
             Of one person.
         """
-        session, names, asked = self.classifier.session(), self._names, []
-        codes = np.full((1, len(names)), -1, dtype=np.intp)
+        session = self.classifier.session()
         while (item := session.next_feature) is not None:
-            asked.append(names.index(item.name))
-            codes[0, asked[-1]] = outcome = answer(item.name)
-            session.observe(item.name, outcome)
-        return self._estimate(codes, [np.array(asked, dtype=np.intp)])
+            session.observe(item.name, answer(item.name))
+        return self._estimate_session(session)
+
+    def _estimate_session(self, session: Session) -> ScoreEstimates:
+        """Estimate the score of a live case as it stands."""
+        names, history = self._names, session.history
+        codes, asked = np.full((1, len(names)), -1), np.array([names.index(one.name) for one in history], dtype=np.intp)
+        codes[0, asked] = [one.outcome for one in history]
+        return self._estimate(codes, [asked])
 
     @property
     def _names(self) -> list[str]:

@@ -366,12 +366,13 @@ def _with_our_names(frame: Any, models: Any) -> Any:
     if models is None:
         raise ValueError("table: PAR1, PAR2, ... mean nothing without a column MODEL, such as 2PL or GR.")
     rows = []
-    for row, model in enumerate(models.astype(str).str.upper()):
+    for row, model in enumerate(models.astype(str).str.upper(), 1):
         if model not in _LEADING:
             raise ValueError(
-                f"table: row {row}: the model {short_repr(model)} is none of {join_names(list(_LEADING))}."
+                f"table: row {row}, counted from 1: the model {short_repr(model)} is none of "
+                f"{join_names(list(_LEADING))}."
             )
-        cells = [frame[numbered[k]].iloc[row] for k in sorted(numbered)]
+        cells = [frame[numbered[k]].iloc[row - 1] for k in sorted(numbered)]
         lead = _LEADING[model]
         steps = {f"b{k}": cell for k, cell in enumerate(cells[len(lead) :], 1) if "b" not in lead}
         rows.append({"a": 1.0} | dict(zip(lead, cells)) | steps)

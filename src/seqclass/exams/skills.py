@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import compress
 from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -75,9 +76,10 @@ class SkillProfile(Tested):
         first.
     skills : sequence of str of length n_skills, optional
         Names of the skills.
-    labels : array-like of shape (2,) or (2 ** n_skills,), optional
+    labels : array-like of shape (2,) or (2 ** n_skills,) or "skills", optional
         Labels of not having the target and of having it, by default 0 and 1; without a target of each profile, from
-        ``"00...0"`` to ``"11...1"``, the last skill changing first.
+        ``"00...0"`` to ``"11...1"``, the last skill changing first. ``"skills"``: names of those that it has, or
+        ``"none"``; a name that is ``none`` itself, or has a comma or quotes, is put in quotes.
     alpha : float
         Pseudo-count of either answer, of those who meet an item and of those who do not. 0: maximum likelihood.
     prior : None, "uniform" or array-like of shape (n_classes,)
@@ -290,7 +292,14 @@ class SkillProfile(Tested):
             return check_class_labels(self.labels, 2, [0, 1], "of not having the target and of having it")
         default = ["".join(map(str, profile)) for profile in _profiles(n_skills).tolist()]
         what = f"of the profiles {default[0]} to {default[-1]}, the last skill changing first, as no target is named"
-        return check_class_labels(self.labels, len(default), default, what)
+        by_skill = isinstance(self.labels, str) and self.labels == "skills"
+        return check_class_labels(self._profile_names() if by_skill else self.labels, len(default), default, what)
+
+    def _profile_names(self) -> list[str]:
+        """Each profile by the skills that it has, whose names are told apart."""
+        names = map(str, self._skill_names() or range(self._q().shape[1]))
+        told = [f'"{name}"' if name == "none" or {*',"'} & {*name} else name for name in names]
+        return [", ".join(compress(told, has)) or "none" for has in _profiles(len(told))]
 
     def _items_met(self) -> tuple[BoolArray, IntArray]:
         """Which items each profile meets, (n_items, n_hidden), and the class of each profile."""
