@@ -14,7 +14,7 @@ from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
-from seqclass.pomdp.skipped import without_closed
+from seqclass.pomdp.skipped import answers_to, without_closed
 from seqclass.pomdp.solvers.ordering.rules import force_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk_to_end
 
@@ -63,9 +63,7 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
     belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen)
     if (starts := problem.structure.starts) is None or starts.answers is None or seen is None or facts.observed is None:
         return belief
-    order = np.argsort(facts.problem.features, kind="stable")
-    at = order[np.searchsorted(facts.problem.features, starts.features, sorter=order)]
-    return without_closed(belief, starts, np.maximum(facts.observed[:, at].astype(np.intp), -1))
+    return without_closed(belief, starts, answers_to(starts.features, facts)[0])
 
 
 def _columns(paid: BoolArray | None, like: BoolArray | None) -> BoolArray | None:

@@ -30,14 +30,14 @@ from seqclass.pomdp.visits import without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk_to_end
 
 
-def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
+def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str, instead: str = "") -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     least = 0.99  # least share of cases that is followed to its end
     reason = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
-    remedy = (
-        "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model), "
-        "raise prices, fit fewer features, or raise max_nodes"
+    computed = (
+        "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model)"
     )
+    remedy = f"{instead or computed}, raise prices, fit fewer features, or raise max_nodes"
     # rarer cases are cut until the graph is small enough
     for cut in (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,):
         maker = _GraphBuilder(agent, max_nodes, cut)
@@ -191,6 +191,7 @@ def as_data(
     try:
         return data | {"kind": "program", "program": program(agent, problem)}
     except NotExportable as why:
+        one_price = "Leave prices_after out" if agent.prices.after else ""  # which alone no program can say
         if problem.visits is not None:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
@@ -198,18 +199,20 @@ def as_data(
                 "`seqclass ask`, or fit without visit_cost and delays."
             ) from None
         if any(len(question["features"]) > 1 for question in questions):
+            mixture = 'Fit a class mixture (seqclass.adaptive, or ClassMixture with order="adaptive")'
+            remedy = one_price if one_price and has_hidden_states(problem) else mixture
             raise ValueError(
-                f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
-                'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), fit without bundles and '
-                "marks, or use `seqclass ask` or a service."
+                f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. "
+                f"{remedy}, fit without bundles and marks, or use `seqclass ask` or a service."
             ) from None
         if agent.known.size:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph begins with a case of which nothing "
-                "is known, while this one knows columns at the start (known). Fit NaiveBayes or ClassMixture as "
-                "observation_model and leave rules out, or use `seqclass ask`."
+                "is known, while this one knows columns at the start (known). "
+                f"{one_price or 'Fit NaiveBayes or ClassMixture as observation_model and leave rules out'}, or use "
+                "`seqclass ask`."
             ) from None
-        return data | graph(agent, max_nodes, min_probability, str(why))
+        return data | graph(agent, max_nodes, min_probability, str(why), one_price)
 
 
 def _sets(agent: Agent) -> dict[str, Any] | None:
