@@ -152,7 +152,7 @@ def test_answers_are_calibrated_and_ordered_by_what_is_still_so(order: str) -> N
     assert clf.calibration_.exponents[0] > 0.9  # rows of before 200 would have it be half of that
     record, other = clf.acquire(late), plain.acquire(late)
     assert (record.order[:, 0] == 1).all()
-    costs = [float((one.cost + (one.decision != told)).mean()) for one in (record, other)]
+    costs = [float((one.paid + (one.decision != told)).mean()) for one in (record, other)]
     assert costs[0] < costs[1] + 0.01
 
 

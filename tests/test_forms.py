@@ -206,7 +206,7 @@ class Walk(NamedTuple):
 
     asked: list[str]
     beliefs: list[Any]
-    cost: float
+    paid: float
     decision: str
 
 
@@ -247,7 +247,7 @@ def walk(cell: tuple[str, str, str], row: int, known: tuple[str, ...] = (), clf:
         np.testing.assert_allclose(case.posterior, clf.model_.posterior(codes(told))[0], atol=1e-9)
         beliefs.append(case.posterior)
     assert form.may_stop(asked)
-    assert case.cost == pytest.approx(paid, abs=1e-12)
+    assert case.paid == pytest.approx(paid, abs=1e-12)
     return Walk(path, beliefs, paid, str(case.decision))
 
 
@@ -288,7 +288,7 @@ def in_sessions(cell: tuple[str, str, str], folder: Path) -> None:
             value = told_of(form, question, answers(row))
             case.unavailable(question) if value is None else case.observe(question, value)
         again = fitted(*cell).session(case.to_json())
-        assert (str(again.decision), again.cost, again.next_feature) == (path.decision, pytest.approx(path.cost), None)
+        assert (str(again.decision), again.paid, again.next_feature) == (path.decision, pytest.approx(path.paid), None)
         for belief in path.beliefs[-2::-1]:
             case.undo()
             np.testing.assert_allclose(case.posterior, belief, atol=1e-12)
@@ -299,7 +299,7 @@ def in_batches(cell: tuple[str, str, str], folder: Path) -> None:
     record = clf.acquire(X)
     assert paths(record, Form(cell[0], cell[2])) == [one.asked for one in walks]
     assert clf.predict(X).tolist() == [one.decision for one in walks]
-    np.testing.assert_allclose(record.cost, [one.cost for one in walks], atol=1e-12)
+    np.testing.assert_allclose(record.paid, [one.paid for one in walks], atol=1e-12)
     np.testing.assert_allclose(clf.predict_proba(X), [one.beliefs[-1] for one in walks], atol=1e-9)
 
 
@@ -321,7 +321,7 @@ def of_a_table(cell: tuple[str, str, str], folder: Path) -> None:
     run("predict", folder / "m.seq", folder / "d.csv", "-o", folder / "p.csv")
     found = pd.read_csv(folder / "p.csv")
     assert found.iloc[:, 0].tolist() == [walk(cell, row).decision for row in CASES]
-    np.testing.assert_allclose(found["cost"], [walk(cell, row).cost for row in CASES], atol=1e-9)
+    np.testing.assert_allclose(found["paid"], [walk(cell, row).paid for row in CASES], atol=1e-9)
 
 
 def run(*args: object, **how: str) -> str:
@@ -340,7 +340,7 @@ def reads_as(data: dict[str, Any], walks: list[Walk]) -> None:
         asked, end = (by_program if data["kind"] == "program" else by_graph)(data, answers(row))
         assert [data["questions"][q]["name"] for q in asked] == path.asked
         assert data["decisions"][end["decision"]] == path.decision
-        np.testing.assert_allclose([end["cost"], *end["belief"]], [path.cost, *path.beliefs[-1]], atol=1e-9)
+        np.testing.assert_allclose([end["cost"], *end["belief"]], [path.paid, *path.beliefs[-1]], atol=1e-9)
 
 
 def outcomes(data: dict[str, Any], question: int, told: dict[str, str]) -> list[int]:
@@ -405,7 +405,7 @@ def in_c(cell: tuple[str, str, str], folder: Path) -> None:
         assert [data["questions"][int(q)]["name"] for q in asked.split()] == path.asked
         decision, *numbers = end.split()
         assert data["decisions"][int(decision)] == path.decision
-        np.testing.assert_allclose(list(map(float, numbers)), [path.cost, *path.beliefs[-1]], atol=1e-9)
+        np.testing.assert_allclose(list(map(float, numbers)), [path.paid, *path.beliefs[-1]], atol=1e-9)
 
 
 def by_certificates(cell: tuple[str, str, str], folder: Path) -> None:
@@ -431,7 +431,7 @@ def saved_and_loaded(cell: tuple[str, str, str], folder: Path) -> None:
     clf.save(folder / "m.seq")
     again = load(folder / "m.seq")
     records = [one.acquire(frame(cell[0])) for one in (clf, again)]
-    for name in ("order", "cost", "posterior", "decision"):
+    for name in ("order", "paid", "posterior", "decision"):
         np.testing.assert_array_equal(*(getattr(record, name) for record in records))
     assert walk(cell, CASES[0], clf=again).asked == walk(cell, CASES[0]).asked
 
@@ -441,7 +441,7 @@ def with_what_is_known(cell: tuple[str, str, str], folder: Path) -> None:
     walks = [walk(cell, row, (question,)) for row in CASES]
     record = fitted(*cell).acquire(frame(cell[0]), known=form.shows[question])
     assert paths(record, form) == [one.asked for one in walks]
-    np.testing.assert_allclose(record.cost, [one.cost for one in walks], atol=1e-12)
+    np.testing.assert_allclose(record.paid, [one.paid for one in walks], atol=1e-12)
 
 
 @functools.cache
@@ -457,7 +457,7 @@ def planned_after_what_is_known(cell: tuple[str, str, str], folder: Path) -> Non
     clf, walks = knowing(cell), [walk(cell, row, (KNOWN[cell[0]],), knowing(cell)) for row in CASES]
     record = clf.acquire(frame(cell[0]))
     assert paths(record, Form(cell[0], cell[2])) == [one.asked for one in walks]
-    np.testing.assert_allclose(record.cost, [one.cost for one in walks], atol=1e-12)
+    np.testing.assert_allclose(record.paid, [one.paid for one in walks], atol=1e-12)
     found = certify(clf.problem_, clf.policy_, method="exact")
     assert found.lower - 1e-9 <= evaluate(clf.problem_, clf.policy_, method="exact").cost <= found.upper + 1e-9
 
@@ -470,7 +470,7 @@ def in_explanations(cell: tuple[str, str, str], folder: Path) -> None:
     for row, told in zip(CASES, fitted(*cell).explain(frame(cell[0]))):
         path = walk(cell, row)
         assert [step.name for step in told.steps] == path.asked
-        assert (str(told.decision), told.cost) == (path.decision, pytest.approx(path.cost))
+        assert (str(told.decision), told.paid) == (path.decision, pytest.approx(path.paid))
         beliefs = [told.prior, *(step.after for step in told.steps)]
         np.testing.assert_allclose(beliefs, path.beliefs, atol=1e-9)
         assert all(name in str(told) for name in path.asked)
@@ -486,7 +486,7 @@ def in_chunks(cell: tuple[str, str, str], folder: Path) -> None:
     record, whole = clf.acquire(frame(cell[0])), fitted(*cell).acquire(frame(cell[0]))
     assert record.order.tolist() == whole.order.tolist()
     np.testing.assert_allclose(record.posterior, whole.posterior, atol=1e-9)
-    np.testing.assert_allclose(record.cost, whole.cost, atol=1e-12)
+    np.testing.assert_allclose(record.paid, whole.paid, atol=1e-12)
 
 
 def if_prices_change(cell: tuple[str, str, str], folder: Path) -> None:
@@ -494,7 +494,7 @@ def if_prices_change(cell: tuple[str, str, str], folder: Path) -> None:
     problem, before = clf.problem_, evaluate(clf.problem_, clf.policy_, method="exact")
     found = what_if(problem, clf.policy_, prices=problem.prices + 0.001, solver=clf.solver)
     assert found.held.cost == pytest.approx(before.cost + 0.001 * before.n_features)
-    assert found.policy.problem.rules == problem.rules or found.policy.problem.rules is not None
+    assert found.policy.problem.limits.rules == problem.limits.rules or found.policy.problem.limits.rules is not None
 
 
 IN_A_PAGE = """
@@ -508,7 +508,7 @@ IN_A_PAGE = """
       told.push({ question, known: false, outcomes: data.questions[question].features.map((f) => row[f]) });
       at = stand(told);
     }
-    return { asked: told.map((one) => one.question), decision: at.decision, cost: at.cost, belief: at.belief };
+    return { asked: told.map((one) => one.question), decision: at.decision, cost: at.paid, belief: at.belief };
   });
 })(%s)
 """
@@ -524,7 +524,7 @@ def in_a_page(cell: tuple[str, str, str], folder: Path, browser: Any) -> None:
         path = walk(cell, row)
         assert [data["questions"][q]["name"] for q in end["asked"]] == path.asked
         assert data["decisions"][end["decision"]] == path.decision
-        np.testing.assert_allclose([end["cost"], *end["belief"]], [path.cost, *path.beliefs[-1]], atol=1e-9)
+        np.testing.assert_allclose([end["cost"], *end["belief"]], [path.paid, *path.beliefs[-1]], atol=1e-9)
     assert browser.faults == []
 
 

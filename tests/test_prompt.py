@@ -82,7 +82,7 @@ def test_an_explanation_as_a_table(clf: SequentialClassifier, data: tuple[pd.Dat
     frame = told.to_frame()
     assert frame["name"].tolist() == [step.name for step in told.steps]
     np.testing.assert_allclose(frame[["P(0)", "P(1)", "P(2)"]], told.beliefs[1:])
-    assert frame["paid"].sum() == pytest.approx(told.cost)
+    assert frame["paid"].sum() == pytest.approx(told.paid)
     nothing = SequentialClassifier(feature_costs=5.0).fit(*data).explain(data[0].iloc[[0]])[0].to_frame()
     assert (len(nothing), list(nothing.columns)) == (0, list(frame.columns))
 

@@ -182,7 +182,7 @@ def test_where_visits_cost_nothing_nothing_changes():
             mine, theirs = clf.acquire(X[300:]), plain.acquire(X[300:])
             assert mine.visit is None
             np.testing.assert_array_equal(mine.order, theirs.order)
-            np.testing.assert_array_equal(mine.cost, theirs.cost)
+            np.testing.assert_array_equal(mine.paid, theirs.paid)
             assert clf.policy_.info.upper == plain.policy_.info.upper
 
 
@@ -379,7 +379,7 @@ def test_every_way_to_run_agrees(model, costs, table, tmp_path):
         assert case.paid == pytest.approx(record.paid[row])
         again = clf.session()
         again.restore(case.to_json())
-        assert (again.cost, again.n_visits) == (case.paid, case.n_visits)
+        assert (again.paid, again.n_visits) == (case.paid, case.n_visits)
     told = clf.explain(some)
     np.testing.assert_allclose([one.paid for one in told], record.paid)
     assert [max((step.visit for step in one.steps), default=0) for one in told] == record.n_visits.tolist()

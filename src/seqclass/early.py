@@ -300,13 +300,13 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _check_stored(self) -> None:
         if not stored.is_fitted(self):
             return
-        n_classes = len(stored.stored_array(self, "classes_", "OUSbiuf", None))
-        n = len(at := stored.stored_array(self, "checkpoints_", "i", None, low=1, high=10**7))
+        n_classes = len(stored.require_array(self, "classes_", "OUSbiuf", None))
+        n = len(at := stored.require_array(self, "checkpoints_", "i", None, low=1, high=10**7))
         own = n > 0 and at[-1] == self.n_features_in_ and (np.diff(at) > 0).all()
         stored.require(own, "checkpoints_ are of other series")
-        stored.stored_part(self, "_patterns", RandomKernels)
+        stored.require_part(self, "_patterns", RandomKernels)
         for name, size in (("_paid", n), ("_prior", n_classes)):
-            stored.stored_numbers(self, name, size, low=0)
+            stored.require_numbers(self, name, size, low=0)
         if isinstance(self._rule, tuple):
             n_bins, stop, decision = self._rule
             size = n_bins * (1 if n_classes == 2 else n_classes)
