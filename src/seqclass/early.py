@@ -336,16 +336,12 @@ class EarlySession(Readable):
 
     Attributes
     ----------
-    values : ndarray of shape (n,)
-        What has come, up to the step at which it was decided.
-    is_final : bool
-        Whether it is decided.
-    decision : object
-        The class, as things stand, of ``classes_``.
+    decision, n_steps, paid, is_final
+        As of `EarlyDecisions`.
     posterior : ndarray of shape (n_classes,)
         P(class) after ``n_steps``; before the first checkpoint the shares in training.
-    n_steps, paid : int and float
-        Steps that these go by, up to the last checkpoint, and their price.
+    values : ndarray of shape (n,)
+        What has come, up to the step at which it was decided.
     next_step : int or None
         After how many values it may be decided next; None once it is.
 

@@ -507,6 +507,12 @@ def test_a_score_ends_at_a_standard_error(run: Any) -> None:
     assert (content["score"], content["output"]) == ("accuracy", "s.seq")
     assert content["standard_error"] <= 0.12
     assert 0 < content["n_items"] < 8
+    assert len(content["notes"]) == 1
+    beyond = ["plan", "bank.csv", "--bank", "--score", "ability", "--standard-error", "0.3", "-o", "s.seq", "--quiet"]
+    everything = " ".join(run(*beyond).stdout.split())
+    assert "500 of them end above 0.3, asked all there is: --max-features or --price ends that sooner." in everything
+    assert "500 of them end above 0.3. " in " ".join(run(*beyond, "--max-features", "3").stdout.split())
+    assert "of them" not in run(*beyond[:6], "0.99", *beyond[7:]).stdout
 
 
 @pytest.mark.usefixtures("bank")

@@ -89,6 +89,22 @@ def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     assert counts[0] > counts[1] + 1
 
 
+def test_what_a_bank_cannot_bring_to_a_standard_error_ends_at_a_price_or_a_number(tmp_path: Path) -> None:
+    model, X, ability = simulated(30, 200)
+    until: dict[str, Any] = {"target": "ability", "standard_error": 0.35}
+    every, priced = (estimate(model, **until, **more).acquire(X) for more in ({}, {"price": 4e-3}))
+    above = every.standard_error > 0.35
+    assert 0 < above.sum() < len(X)
+    assert (every.n_items[above] == 30).all()  # as nothing else ends it
+    assert np.abs(ability[above]).mean() > np.abs(ability[~above]).mean() + 0.5  # at the ends of the scale
+    assert priced.n_items[above].mean() < 25
+    assert priced.n_items.max() < 30
+    assert_array_equal(estimate(model, **until, price=1e-9, max_items=4).acquire(X).n_items, 4)
+    plan = estimate(model, **until, price=4e-3)
+    plan.save(tmp_path / "plan.seq")
+    assert_array_equal(seqclass.load(tmp_path / "plan.seq").acquire(X).n_items, priced.n_items)
+
+
 @pytest.mark.parametrize("stop", [{}, {"standard_error": 1e-3}, {"price": 1e-6}])
 def test_rules_and_the_most_items_are_kept_together(stop: dict[str, float]) -> None:
     bank = {"b": np.linspace(-1, 1, 6)}
@@ -138,8 +154,10 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     certificate = certify(plan.classifier.problem_, plan.classifier.policy_, n_paths=200)
     assert 0 < certificate.lower <= certificate.upper + 1e-12
     export_policy(plan.classifier, tmp_path / "page.json", format="json")
-    with pytest.raises(ValueError, match="no program of PrecisePolicy"):
-        export_policy(estimate(model, standard_error=0.05).classifier, tmp_path / "page.html", max_nodes=5)
+    precise = estimate(model, standard_error=0.05).classifier
+    with pytest.raises(ValueError, match=r"it stops at a standard error.* max_nodes=5 nodes: let it stop by max_items"):
+        export_policy(precise, tmp_path / "page.html", max_nodes=5)
+    assert export_policy(precise, tmp_path / "page.html")["kind"] == "graph"  # which is small here
     assert isinstance(scores, ScoreEstimates)
 
 

@@ -50,10 +50,7 @@ def answer_choices(agent: Agent, column: int, words: Labels) -> dict[str, str]:
 
 
 def check_labels(agent: Agent, labels: Any, translate: Mapping[str, str] | None = None) -> Labels:
-    """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions.
-
-    Outcomes of which these say nothing have the model's own words, where it has some.
-    """
+    """Labels, or what they are made of, checked against columns, what they may show, and decisions; else a model's."""
     number = columns_by_name(agent)
 
     marks = marks_of(agent)

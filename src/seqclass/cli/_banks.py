@@ -179,13 +179,17 @@ def plan_score(
         plan.save(output)
         drawn = plan.acquire(model.sample(n_persons, random_state=seed)[0])
     n_items, error = drawn.n_items, drawn.standard_error
+    notes = [notes[0]]
+    if standard_error is not None and (n_above := int((error > standard_error).sum())):
+        end = "" if price or max_features else ", asked all there is: --max-features or --price ends that sooner"
+        notes.append(f"{count(n_above, 'of them ends', 'of them end')} above {standard_error:g}{end}.")
     if as_json:
         figures = {"n_items": float(n_items.mean()), "standard_error": float(error.mean())}
-        echo_json({"score": target, **figures, "output": str(output), "notes": notes[:1]})
+        echo_json({"score": target, **figures, "output": str(output), "notes": notes})
         return
     click.echo(f"Planned for {file}: a score of {target}, from {count(len(item_names(model)), 'item')}.")
     click.echo(wrap(notes[0]))
     asked = f"{n_items.mean():.1f} items are asked ({n_items.min()} to {n_items.max()})"
     asked += f", with a standard error of {error.mean():.3f} ({error.min():.3f} to {error.max():.3f}), in {drawn.unit}"
-    click.echo(wrap(f"Of {n_persons} persons drawn from the bank: {asked}."))
+    click.echo(wrap(" ".join([f"Of {n_persons} persons drawn from the bank: {asked}.", *notes[1:]])))
     click.echo(f"\nWrote {output}. Next: seqclass ask {output}, or seqclass predict {output} ANSWERS.csv")

@@ -23,7 +23,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.exams._item_curves import TINY
 from seqclass.exams.items import ItemResponse, answer_codes
-from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Policy, Solver
+from seqclass.pomdp import DECIDE, Adaptive, ClassInformation, FirstK, Policy, Solver
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
 
@@ -260,7 +260,9 @@ def estimate(
     price : float or array-like of shape (n_items,), optional
         Price of an item in units of the cost: an item is asked while it is expected to save more than that.
     standard_error : float, optional
-        Asks until the standard error, in the unit of the score and widened as intervals are, is no larger.
+        Asks until the standard error, in the unit of the score and widened as intervals are, is no larger. A bank may
+        not bring it there, at the ends of the scale above all: all items are asked then, unless ``max_items`` or a
+        ``price`` ends it first.
     max_items : int, optional
         Most items.
     confidence : float
@@ -341,6 +343,8 @@ class UntilPrecise(Solver):
         In the unit of the score.
     max_items : int, optional
         Most items.
+    solver : Solver, optional
+        Of a policy that says what comes next, and may end it sooner; by default the item with the most information.
     certificate_paths, random_state
         As in `Solver`.
 
@@ -355,15 +359,16 @@ class UntilPrecise(Solver):
     standard_error: float
     max_items: int | None = None
     _: KW_ONLY
+    solver: Solver | None = None
     certificate_paths: int = 0
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        first = FirstK(None, rule=ClassInformation())._policy(problem)
-        return PrecisePolicy(first, self.states, self.standard_error, self.max_items)
+        solver = self.solver or FirstK(None, rule=ClassInformation())
+        return PrecisePolicy(solver._policy(problem), self.states, self.standard_error, self.max_items)
 
 
 class PrecisePolicy(StopWhenSure):
-    """Asks what another policy would ask next until the standard error of a score is small enough."""
+    """Asks what another policy would ask next until that ends, or the standard error of a score is small enough."""
 
     def __init__(self, policy: Policy, states: ScoreStates, limit: float, most: int | None) -> None:
         super().__init__(policy, 0.0, most)
@@ -373,7 +378,7 @@ class PrecisePolicy(StopWhenSure):
         codes = np.full((len(belief), len(self.states.tables)), -1)
         assert belief.observed is not None  # of a problem in any order
         codes[:, belief.problem.features] = np.maximum(belief.observed, -1)
-        return np.asarray(self.states.moments(codes)[1] <= self.limit)
+        return np.asarray((self.states.moments(codes)[1] <= self.limit) | (self.policy.action(belief) == DECIDE))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -489,13 +494,13 @@ class _Stop(NamedTuple):
     random_state: Any
 
     def solver(self, states: ScoreStates, widening: float) -> Solver:
-        if self.error is not None:
-            return UntilPrecise(states, self.error / widening, self.most)
-        if self.price is None:
-            return FirstK(self.most, rule=ClassInformation(), certificate_paths=0)
         none: dict[str, Any] = dict.fromkeys(("max_rounds", "max_nodes", "certificate_paths"), 0)
-        n = TUNING.n_paths
-        return Adaptive([ClassInformation()], n_paths=n, n_cases=n, random_state=self.random_state, **none)
+        n, by_price = TUNING.n_paths, None
+        if self.price is not None:
+            by_price = Adaptive([ClassInformation()], n_paths=n, n_cases=n, random_state=self.random_state, **none)
+        if self.error is not None:
+            return UntilPrecise(states, self.error / widening, self.most, solver=by_price)
+        return by_price or FirstK(self.most, rule=ClassInformation(), certificate_paths=0)
 
 
 def _with_persons(

@@ -17,6 +17,7 @@ from seqclass._utils.text import join_names, money, near, short_repr, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent.agent import agent_of
+from seqclass.agent.choices import check_labels
 from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.export._c import c_source
 from seqclass.export._card import model_card
@@ -104,8 +105,8 @@ def export_policy(
         check_choice(respondent, "respondent", ("end", "decision", "record"))
         if format != "html":
             raise ValueError(f"respondent is for a page, and {short_repr(str(path))} is none: leave it out.")
-    limits: dict[str, Any] = {"max_nodes": max_nodes, "min_probability": min_probability}
-    data = policy_data(classifier, labels=labels, language=words, **limits)
+    labels = check_labels(agent_of(classifier_of(classifier)[0]), labels, words)
+    data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
         text = policy_page(classifier, data, title, words, respondent)
     elif format == "json":
@@ -172,7 +173,6 @@ def policy_data(
     classifier: BaseSequentialClassifier | CertifiedError,
     *,
     labels: Any = None,
-    language: str | Mapping[str, str] = "en",
     max_nodes: int = MAX_NODES,
     min_probability: float | None = None,
 ) -> dict[str, Any]:
@@ -189,8 +189,6 @@ def policy_data(
         A fitted classifier, or what `seqclass.certify_error` returned; the data then state what that promises.
     labels : Labels, path, mapping or data frame, optional
         See `export_policy`.
-    language : {"en", "de", "fr", "es"} or mapping
-        In which "wrong" and "right" are said of items of a bank.
     max_nodes : int
         Most nodes of a graph.
     min_probability : float, optional
@@ -225,7 +223,7 @@ def policy_data(
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    data = as_data(agent_of(clf), labels, max_nodes, min_probability, page_words(language))
+    data = as_data(agent_of(clf), labels, max_nodes, min_probability)
     return data | {"promise": _promise(contract), "provenance": _provenance(clf)}
 
 

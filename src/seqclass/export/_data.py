@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -30,7 +29,9 @@ from seqclass.pomdp.visits import without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk_to_end
 
 
-def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str, instead: str = "") -> dict[str, Any]:
+def graph(
+    agent: Agent, max_nodes: int, min_probability: float | None, why: NotExportable, instead: str = ""
+) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     least = 0.99  # least share of cases that is followed to its end
     reason = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
@@ -39,7 +40,8 @@ def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str,
     )
     remedy = f"{instead or computed}, raise prices, fit fewer features, or raise max_nodes"
     # rarer cases are cut until the graph is small enough
-    for cut in (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,):
+    cuts = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,)
+    for cut in cuts[:1] if why.remedy else cuts:
         maker = _GraphBuilder(agent, max_nodes, cut)
         with suppress(_TooManyNodes):
             # one answer in twenty counts as missing
@@ -47,6 +49,8 @@ def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str,
             if min_probability is None and maker.cut > 1 - least:
                 break
             return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
+    if why.remedy:
+        raise ValueError(f"{reason}, and that has more than max_nodes={max_nodes} nodes: {why.remedy}.")
     if min_probability is not None:
         raise ValueError(
             f"{reason}, and this one has more than max_nodes={max_nodes} nodes, rare cases left out by "
@@ -151,9 +155,7 @@ class _GraphBuilder:
 FORMAT, VERSION = "seqclass-policy", 4
 
 
-def as_data(
-    agent: Agent, labels: Any, max_nodes: int, min_probability: float | None, texts: Mapping[str, str]
-) -> dict[str, Any]:
+def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(agent.policy.initial_belief()[1]) > 1:
         raise ValueError(
@@ -167,7 +169,7 @@ def as_data(
         alone[agent.support[agent.known]] = -1
         agent = replace(agent, prices=replace(agent.prices, bundles=alone if (alone >= 0).any() else None))
         problem = whole_problem(agent)
-    words = check_labels(agent, labels, texts)
+    words = check_labels(agent, labels)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
@@ -212,7 +214,7 @@ def as_data(
                 f"{one_price or 'Fit NaiveBayes or ClassMixture as observation_model and leave rules out'}, or use "
                 "`seqclass ask`."
             ) from None
-        return data | graph(agent, max_nodes, min_probability, str(why), one_price)
+        return data | graph(agent, max_nodes, min_probability, why, one_price)
 
 
 def _sets(agent: Agent) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.agent.agent import Agent
 from seqclass.agent.problem import ModelProblem
 from seqclass.bn import ObservationModel
+from seqclass.exams.estimates import PrecisePolicy
 from seqclass.export._rules import NotExportable, rules_data
 from seqclass.pomdp import (
     EC2,
@@ -242,6 +243,13 @@ def _(policy: StopWhenSure) -> dict[str, Any]:
     _exactly(policy, StopWhenSure)
     cost = float(enough(policy.problem.initial_belief(), policy.cost))
     return {"type": "sure", "n_stages": policy.n_stages, "cost": cost, "policy": to_program(policy.policy)}
+
+
+@to_program.register
+def _(policy: PrecisePolicy) -> dict[str, Any]:
+    why = NotExportable("it stops at a standard error")
+    why.remedy = "let it stop by max_items or a price (--max-features, --price), or use `seqclass ask` or ScorePlan.ask"
+    raise why
 
 
 @to_program.register

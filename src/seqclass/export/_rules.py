@@ -12,7 +12,9 @@ from seqclass.pomdp.rules import rules_of
 
 
 class NotExportable(ValueError):
-    """What no program can say; the message tells what it is."""
+    """What no program can say; the message tells what it is, and the remedy what to do where no graph does either."""
+
+    remedy = ""
 
 
 def rules_data(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any]:
