@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, load
+from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, adaptive, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, TreeNetwork
 from seqclass.cli import main
@@ -301,6 +301,12 @@ def test_impossible_ones_are_refused_at_once() -> None:
         after = {("blood", "s" if "'s'" in message else "sample"): 0.1}
         with pytest.raises(ValueError, match=message):
             Costs(0.01, prices_after=after, **more).prices(5, list(USUAL))
+
+
+def test_answers_that_there_are_not_are_told_before_anything_is_tried() -> None:
+    costs = Costs(USUAL, prices_after={("blood", ("history", "good enough")): 0.001})
+    with pytest.raises(ValueError, match="^prices_after: history has no answer 'good enough'; it has 'bad', 'good'"):
+        adaptive(costs, effort="quick").fit(*cases(120))
 
 
 @pytest.mark.slow

@@ -478,7 +478,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
         resolve_costs(self.settings(), columns, np.unique(seen), warn=False)
-        if ruled := Rules.from_value(self.rules) is not None:  # and so is what cannot be met
+        ruled = Rules.from_value(self.rules) is not None
+        if ruled or Costs.from_value(self.feature_costs).prices_after:  # and so is what cannot be met, or answered
             quick: dict[str, Any] = _LOOK | {"observation_model": NaiveBayes(), "target_cost": None}
             with report_progress("rules"):
                 fit_rows(self.settings().replace(**quick), kept, labels, certify=False)
