@@ -305,7 +305,7 @@ def test_impossible_ones_are_refused_at_once() -> None:
 
 def test_answers_that_there_are_not_are_told_before_anything_is_tried() -> None:
     costs = Costs(USUAL, prices_after={("blood", ("history", "good enough")): 0.001})
-    with pytest.raises(ValueError, match="^prices_after: history has no answer 'good enough'; it has 'bad', 'good'"):
+    with pytest.raises(ValueError, match=r"^prices_after: history has no answer 'good enough'; it has 'bad', 'good'"):
         adaptive(costs, effort="quick").fit(*cases(120))
 
 

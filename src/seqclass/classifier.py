@@ -396,7 +396,7 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
         ----------
         network : pgmpy DiscreteBayesianNetwork, `seqclass.bn.NetworkTables` or path
             The network, or a file that holds one, in BIF, XMLBIF, XDSL or UAI format as told by its ending; see
-            `seqclass.bn.DiscreteNetwork.from_file`.
+            `seqclass.bn.DiscreteNetwork.from_file`. Costs in an XDSL file are not read: give ``feature_costs``.
         target : str or sequence of str
             Node whose state is to be found out; it may have parents. If there are several, such as faults, the class is
             their joint state.

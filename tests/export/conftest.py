@@ -458,7 +458,27 @@ def _skipping(solver: Any, model: Any = None, **settings: Any) -> SequentialClas
     return _free(solver, model, (X, y), **{"discretizer": Discretizer(3), "rules": rules} | settings)
 
 
+def _marked(solver: Any, model: Any = None, n_marks: int = 12, **settings: Any) -> SequentialClassifier:
+    """A question with several marks, one of which opens another question, beside plain ones."""
+    X, y = _pointed()
+    rng = np.random.default_rng(2)
+    has = rng.random((len(X), n_marks)) < np.where(y == "ill", 0.5, 0.2)[:, None]
+    has[:, 0] = X["kind"] == "x"
+    X["where"] = ["; ".join(f"m{j}" for j in np.flatnonzero(row)) or "none of these" for row in has]
+    costs = Costs(settings.pop("price", 0.01), marks=["where"])
+    return _free(solver, model, (X, y), discretizer=Discretizer(3), feature_costs=costs, **settings)
+
+
 _MADE |= {
+    "marks": lambda: _marked(_INFORMED, NaiveBayes()),
+    "marks, mixture": lambda: _marked(_INFORMED, n_marks=70),
+    "marks, skips": lambda: _marked(_INFORMED, NaiveBayes(), 4, rules=SkipLogic({"a": "kind"}), known=["kind"]),
+    "prices after": lambda: _free(
+        _INFORMED,
+        data=(_pointed()[0][["kind", "a", "b"]], _pointed()[1]),
+        discretizer=Discretizer(3),
+        feature_costs=Costs(0.01, prices_after={("a", ("kind", "x")): 0.002, ("b", "a"): 0.05}),
+    ),
     "areas": lambda: _free(_INFORMED, rules=_AREAS),
     "areas, groups": lambda: _free(_INFORMED, rules=_AREAS, max_features=6, feature_costs=Costs(**_BLOOD)),
     "areas, max_cost": lambda: _free(_INFORMED, rules=Rules(enemies=_AREAS.enemies, first=[7]), max_cost=0.05),

@@ -85,8 +85,12 @@ class _GraphBuilder:
         if len(self.nodes) + n > self.max_nodes:
             raise _TooManyNodes
         question, saving, added = np.full(n, DECIDE), np.full(n, np.nan), np.full(n, np.nan)
+        ruled = self.policy.problem.rules is not None
+        may = np.full((n, level.belief.problem.n_questions), not ruled)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.action(view)
+            if ruled:
+                may[rows, : view.problem.n_questions] = view.available
             going_on = np.flatnonzero(question[rows] != DECIDE)
             if going_on.size:
                 saving[rows[going_on]] = expected_saving(self.policy, view[going_on])
@@ -99,7 +103,7 @@ class _GraphBuilder:
         check_questions(level.belief, asks, question[asks])
         self._link(level)
         self._above = len(self.nodes)
-        self._add(level.belief, question, np.column_stack([saving, added]), cut)
+        self._add(level.belief, question, np.column_stack([saving, added]), cut, may)
         return question
 
     def _link(self, level: Level) -> None:
@@ -113,7 +117,7 @@ class _GraphBuilder:
             else:
                 node["next"][outcome] = child
 
-    def _add(self, belief: BeliefState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
+    def _add(self, belief: BeliefState, asked: IntArray, savings: FloatArray, cut: BoolArray, may: BoolArray) -> None:
         parts = zip(
             self.policy.problem.decide(belief.probabilities).tolist(),
             belief.stopping_cost.tolist(),
@@ -127,8 +131,7 @@ class _GraphBuilder:
             view = belief[going_on[part]]
             prices = np.broadcast_to(view.prices, (len(view), belief.problem.n_questions))
             once = view.stopping_cost[:, None] - one_step_costs(view)
-            if self.policy.problem.limits.rules is not None:  # what else may be asked is not told: most of it may not
-                once = np.where(asked[going_on[part], None] == np.arange(once.shape[1]), once, -np.inf)
+            once = np.where(may[going_on[part]], once, -np.inf)
             for place, row in enumerate(going_on[part].tolist()):
                 nodes[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])
         self.nodes += nodes
