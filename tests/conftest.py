@@ -93,7 +93,7 @@ def short_lines() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def without_folds() -> SimpleNamespace:
     """Fits without a fold each, and what a classifier does with the rows that were left out."""
-    from seqclass.fitting._cross_fit import calibrate_without_folds, cross_fit, with_shares
+    from seqclass.fitting._cross_fit import calibrate_folds, cross_fit, with_shares
     from seqclass.fitting._fit import asking_without, fit_without, replan
 
     def asking(clf: Any, X: Any, y: Any, fold: Any) -> Any:
@@ -106,9 +106,7 @@ def without_folds() -> SimpleNamespace:
     def planned(folds: Any, clf: Any, calibrate: bool) -> Any:
         """The same, solved; each is calibrated by what the other folds ask for."""
         settings = clf.settings().replace(calibrate=calibrate)
-        folds.found = (
-            calibrate_without_folds("", folds.fits, *folds.given, None)[0] if calibrate else [None] * len(folds.fits)
-        )
+        folds.found = calibrate_folds("", folds.fits, *folds.given, None)[0] if calibrate else [None] * len(folds.fits)
         return [replan(fit, settings, *folds.given, n, folds.found[n]) for n, fit in enumerate(folds.fits)]
 
     def acting(clf: Any, X: Any, y: Any, fold: Any) -> Any:

@@ -33,7 +33,7 @@ from seqclass.costs import Costs
 from seqclass.discretize import Discretizer
 from seqclass.fitting._cross_fit import (
     at_budgets,
-    calibrate_without_folds,
+    calibrate_folds,
     collect_folds,
     complete_held_out,
     first_losses,
@@ -573,9 +573,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             for at, fits in enumerate(own.values()):
                 fits += others[at * (n_folds - 1) : (at + 1) * (n_folds - 1)]
             again = [name for name in own if settings[name].calibrate]
-            jobs = (
-                delayed(calibrate_without_folds)(steps[n], [one.fit for one in own[n]], *rows, weight) for n in again
-            )
+            jobs = (delayed(calibrate_folds)(steps[n], [one.fit for one in own[n]], *rows, weight) for n in again)
             asked = dict(zip(again, work.run(jobs)))
             found |= {name: by_fold[-1] for name, (by_fold, _) in asked.items()}
             planned = work.run(

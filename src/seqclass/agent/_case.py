@@ -230,9 +230,8 @@ class Questions:
     def closes(self) -> bool:
         """Whether rules, or what is known at the start, may say that a question is not asked."""
         problem = self.agent.policy.problem
-        return problem.limits.rules is not None or (
-            problem.structure.starts is not None and problem.structure.starts.answers is not None
-        )
+        starts = problem.structure.starts
+        return problem.limits.rules is not None or (starts is not None and starts.answers is not None)
 
     @cached_property
     def missing_code(self) -> IntArray:

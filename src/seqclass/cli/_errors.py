@@ -81,11 +81,8 @@ def _options(command: click.Command | None = None) -> dict[str | None, click.Opt
     """Options of a command, by default of the one that runs, by the names that they have in Python."""
     context = click.get_current_context(silent=True)
     command = command or (None if context is None else context.command)
-    return {
-        parameter.name: parameter
-        for parameter in ([] if command is None else command.params)
-        if isinstance(parameter, click.Option)
-    }
+    parameters = [] if command is None else command.params
+    return {option.name: option for option in parameters if isinstance(option, click.Option)}
 
 
 def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
@@ -104,9 +101,7 @@ def as_input_errors(about: str = "") -> Iterator[None]:
     except (ValueError, TypeError, OSError, MemoryError) as error:
         problems = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
         kind = NoRowsError if isinstance(error, text.NoRows) else InputError
-        raise kind(
-            *(as_options(end_sentence(f"{about}: {problem}" if about else problem)) for problem in problems)
-        ) from error
+        raise kind(*(as_options(end_sentence(f"{about}: {part}" if about else part)) for part in problems)) from error
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:

@@ -109,10 +109,8 @@ def _show(latest: _Latest, done: threading.Event) -> None:
         while not _wait(done, 0.2):
             if latest.share:
                 left = tqdm.format_interval(latest.seconds_left())
-                bar.n, bar.bar_format = (
-                    latest.share,
-                    f"{left} left {{percentage:.0f}}%|{{bar:10}}| {{elapsed}} {{desc}}",
-                )
+                bar.bar_format = f"{left} left {{percentage:.0f}}%|{{bar:10}}| {{elapsed}} {{desc}}"
+                bar.n = latest.share
             bar.set_description_str(latest.text)
 
 

@@ -119,9 +119,8 @@ def _load(
         dataset = load(name, data_dir, **how)
         if decision_costs is not None:
             costs = read_decision_costs(decision_costs, np.array(dataset.class_names))
-            dataset = replace(
-                dataset, decision_costs=costs["decision_costs"], decisions=tuple(costs["decisions"] or ())
-            )
+            decisions = tuple(costs["decisions"] or ())
+            dataset = replace(dataset, decision_costs=costs["decision_costs"], decisions=decisions)
         loaded.append(dataset)
     return loaded
 
@@ -151,13 +150,11 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
     elif as_json:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
         summary, compared = results.summary().to_dict("records"), _compare(results, cells, failed)
-        comparison: dict[str, Any] = {"differences": [], "differences_over": {}}
+        pairs: dict[str, Any] = {"differences": [], "differences_over": {}}
         if compared is not None and not isinstance(compared, str):
-            comparison["differences"] = compared.differences.to_dict("records")
-            comparison["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
-        echo_json(
-            {"run": str(results.path), "unit": results.unit or None, "summary": summary, **comparison, "cells": rows}
-        )
+            pairs["differences"] = compared.differences.to_dict("records")
+            pairs["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
+        echo_json({"run": str(results.path), "unit": results.unit or None, "summary": summary, **pairs, "cells": rows})
     else:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):

@@ -199,10 +199,8 @@ class Comparison(Readable):
     @property
     def pooled(self) -> str:
         """What scores and differences are means over, and how much each part counts."""
-        settings = " and ".join(f"{name}= (--{name} on the command line)" for name in self._over())
-        return self._pool() + (
-            f" At one of them methods may differ otherwise: {settings} compares at one." if settings else ""
-        )
+        each = " and ".join(f"{name}= (--{name} on the command line)" for name in self._over())
+        return self._pool() + (f" At one of them methods may differ otherwise: {each} compares at one." if each else "")
 
     def _over(self) -> dict[str, tuple[float, ...]]:
         several = {"price": self.prices, "budget": self.budgets}

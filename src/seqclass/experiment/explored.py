@@ -72,9 +72,7 @@ class Explored(Readable):
 
     def _table(self) -> Any:
         figures = ("decision", "paid", "n_features")
-        columns: dict[str, Any] = {
-            name: [getattr(explanation, name) for explanation in self.explanations] for name in figures
-        }
+        columns: dict[str, Any] = {name: [getattr(case, name) for case in self.explanations] for name in figures}
         rows = range(1, len(self.explanations) + 1) if self.rows is None else self.rows
         return {"row": rows} | ({} if self.truth is None else {"truth": self.truth}) | columns
 

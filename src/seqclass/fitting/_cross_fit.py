@@ -97,7 +97,7 @@ def refit_calibrated(
     return acted, perf_counter() - started
 
 
-def calibrate_without_folds(
+def calibrate_folds(
     step: str, fits: Sequence[Fit], X: Any, y: npt.NDArray[Any], fold: IntArray, weight: FloatArray | None
 ) -> tuple[list[Found], float]:
     """What all folds but one ask for, for each of them, and last what all do; beside it seconds."""

@@ -130,10 +130,9 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float | None 
         price = np.full(len(belief), np.inf)
     elif problem.any_order:
         price = np.where(belief.available, belief.prices, np.inf).min(axis=1)
-        if (
-            problem.limits.rules is not None and problem.limits.rules.has_requirements
-        ):  # what has to be asked is paid for
-            price = np.maximum(price, problem.limits.rules.lower_bound(belief))
+        rules = problem.limits.rules
+        if rules is not None and rules.has_requirements:  # what has to be asked is paid for
+            price = np.maximum(price, rules.lower_bound(belief))
     else:
         price = price_of_question(belief)
         if belief.account.ordered is not None and problem.groups is not None:

@@ -618,10 +618,9 @@ class RepricedPolicy(BorrowedPolicy):
     def _translate(self, belief: BeliefState) -> BeliefState:
         own = copy.copy(belief)  # and with it what was computed of it, none of which depends on prices
         own.problem = self.policy.problem
-        if (
-            belief.problem.limits.max_questions != self.problem.limits.max_questions
-        ):  # there may be fewer than it was made for
-            own.problem = own.problem.replace(max_questions=belief.problem.limits.max_questions)
+        most = belief.problem.limits.max_questions
+        if most != self.problem.limits.max_questions:  # there may be fewer than it was made for
+            own.problem = own.problem.replace(max_questions=most)
         own.account = own.account.scale(self.multiplier)
         own._cache = without(belief._cache, "one_step_costs", "continuation_cost", "least_cost_of_going_on")
         return own

@@ -499,9 +499,8 @@ class QuestionRules:
                 "make the groups one, or leave at_least out."
             )
         across = [self.area[group & ~self._never] for group in self.enemies]
-        if problem.limits.max_cost is not None and any(
-            self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size
-        ):
+        unequal = any(self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size)
+        if problem.limits.max_cost is not None and unequal:
             raise ValueError(
                 "rules: max_cost does not know what to set aside where items of an area with at_least have enemies "
                 "beyond it: use max_features, or leave one of these out."
@@ -685,9 +684,7 @@ class _FeasibilityTracker:
         if rules.answers is not None:
             allowed = allowed & find_open_questions(rules.answers, belief)
         # what comes first and was taken out does not keep the others waiting
-        pending = (allowed & remaining_questions(belief))[:, rules.first] & (self.must | ~rules.compelled)[
-            :, rules.first
-        ]
+        pending = (allowed & remaining_questions(belief) & (self.must | ~rules.compelled))[:, rules.first]
         waits = np.flatnonzero(pending.any(axis=1))
         if waits.size:
             allowed = allowed.copy()

@@ -103,11 +103,8 @@ def check_targets(
     rules: AnswerRules | None, problem: AcquisitionProblem, needed: BoolArray, names: Sequence[str]
 ) -> None:
     """Refuse that what skip logic or a known answer may leave out is needed, or one of a bundle."""
-    some = [
-        one
-        for one in (rules, None if problem.structure.starts is None else problem.structure.starts.answers)
-        if one is not None
-    ]
+    starts = problem.structure.starts
+    some = [one for one in (rules, None if starts is None else starts.answers) if one is not None]
     targets = np.concatenate([np.empty(0, dtype=np.intp), *(one.targets for one in some)])
     for question in range(problem.n_questions) if some else ():
         members = problem.structure.members(question)

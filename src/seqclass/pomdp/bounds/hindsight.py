@@ -346,9 +346,8 @@ def in_hindsight(problem: AcquisitionProblem, n: int, seconds: float, rng: np.ra
     How deep and how many must not hang on what is found: it is told by the work, and in a limited time by that of other
     cases, which are dropped.
     """
-    states = (
-        None if problem.structure.samples or problem.structure.starts is not None else problem.structure.state_tables
-    )
+    structure = problem.structure
+    states = None if structure.samples or structure.starts is not None else structure.state_tables
     if states is None or len(states[1]) < _TUNING.min_states:
         return None
     if seconds < np.inf:

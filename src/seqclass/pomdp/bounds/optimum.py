@@ -278,9 +278,8 @@ def optimal_costs(
     # partial answers that are listed in the time of one history that is visited, about
     listable = 20 * max_histories
     # of what is alike fewer are visited, and of what is within a limit
-    limited = (
-        problem.any_order and problem.structure.starts is None and is_limited(problem) and are_few(problem, listable)
-    )
+    one_start = problem.structure.starts is None
+    limited = problem.any_order and one_start and is_limited(problem) and are_few(problem, listable)
     whole = horizon == problem.n_stages and not alike and not limited
     if whole and (listed := PartialAnswers.from_problem(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])

@@ -328,9 +328,8 @@ def _candidates(
     problem = belief.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + perfect_cost(problem)])
     least = prices + problem.structure.costs_after(asked, belief, further)
-    had = (
-        once if problem.limits.rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
-    )
+    rules = problem.limits.rules
+    had = once if rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
     reached = np.minimum(finishing_cost(belief), had.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):

@@ -337,11 +337,8 @@ class Adaptive(Solver):
         -------
         bool
         """
-        return (
-            not problem.structure.samples
-            and problem.structure.starts is None
-            and are_few(problem, self._max_partial_answers)
-        )
+        structure = problem.structure
+        return not structure.samples and structure.starts is None and are_few(problem, self._max_partial_answers)
 
     @property
     def _max_partial_answers(self) -> int:
