@@ -42,6 +42,7 @@ def describe_components(
     --------
     >>> import numpy as np
     >>> from seqclass import SequentialClassifier
+    >>> from seqclass.bn import ClassMixture
     >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]] * 25)
     >>> y = np.array(["same", "same", "other", "other"] * 25)
     >>> clf = SequentialClassifier(ClassMixture(2), discretizer="precomputed").fit(X, y)
