@@ -247,3 +247,18 @@ def _pair(n_stages: int, price: float = 0.01, strength: float = 0.7) -> TablePro
 def repeated() -> Callable[..., TableProblem]:
     """``repeated(n_stages, price, strength)``: two classes, the same binary feature again and again."""
     return _pair
+
+
+@pytest.fixture(scope="session")
+def skewed():
+    """``skewed(prior, seed)``: twelve signs of a class that is dearer to miss the rarer it is."""
+
+    def problem(prior, seed):
+        rng = np.random.default_rng([seed, 78])
+        alarm, sign = rng.uniform(0.03, 0.3, 12), rng.uniform(0.4, 0.9, 12)
+        tables = np.stack([np.stack([1 - alarm, 1 - sign], 1), np.stack([alarm, sign], 1)], 1)
+        prices = rng.uniform(0.003, 0.02, 12)
+        costs = [[0.0, 1.0], [1.0, 0.0]] if prior > 0.25 else [[0.0, 20.0], [5 / prior, 0.0]]
+        return TableProblem([1 - prior, prior], tables, prices=prices, decision_costs=np.array(costs))
+
+    return problem

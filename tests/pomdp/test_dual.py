@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import FirstK, Perseus, StoppingValue, TableProblem, ValueFunction, certify
+from seqclass.pomdp import FirstK, Perseus, StoppingValue, ValueFunction, certify
 from seqclass.pomdp.alpha import quick_values
-from seqclass.pomdp.bounds.dual import DualPaths, StratifiedAnswers, excess, quantile
+from seqclass.pomdp.bounds.dual import DualPaths
+from seqclass.pomdp.margins import StratifiedAnswers, excess, quantile
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy
@@ -16,21 +17,6 @@ from seqclass.pomdp.walk import initial_histories_without_policy, walk
 SLACK = 1e-9
 Z = quantile(0.99)
 KINDS = ("plain", "zeros", "prior", "free", "decisions")
-
-
-@pytest.fixture(scope="module")
-def skewed():
-    """``skewed(prior, seed)``: twelve signs of a class that is dearer to miss the rarer it is."""
-
-    def problem(prior, seed):
-        rng = np.random.default_rng([seed, 78])
-        alarm, sign = rng.uniform(0.03, 0.3, 12), rng.uniform(0.4, 0.9, 12)
-        tables = np.stack([np.stack([1 - alarm, 1 - sign], 1), np.stack([alarm, sign], 1)], 1)
-        prices = rng.uniform(0.003, 0.02, 12)
-        costs = [[0.0, 1.0], [1.0, 0.0]] if prior > 0.25 else [[0.0, 20.0], [5 / prior, 0.0]]
-        return TableProblem([1 - prior, prior], tables, prices=prices, decision_costs=np.array(costs))
-
-    return problem
 
 
 def policies_of(problem):

@@ -100,7 +100,7 @@ class SampledObservations(ObservationSource):
     def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
         if question_is_sampled(belief):
-            return self._draw_paths(belief, weight)
+            return draw_paths(belief, weight, self.rng)
         predictive = belief.outcome_probabilities
         normalised = predictive / predictive.sum(axis=1, keepdims=True)
         share = self.rng.multinomial(weight.astype(np.int64), normalised).astype(np.float64)
@@ -109,12 +109,13 @@ class SampledObservations(ObservationSource):
         parent, outcome = np.nonzero(share)
         return Branches(parent, outcome, share[parent, outcome])
 
-    def _draw_paths(self, belief: BeliefState, weight: FloatArray) -> Branches:
-        """Each path by itself, where outcomes are too many to be listed."""
-        rows = np.repeat(np.arange(len(belief)), weight.astype(np.int64))
-        outcome = belief.problem.structure.sample_outcomes(belief.question, belief, rows, self.rng)
-        pairs, count = np.unique(np.stack([rows, outcome]), axis=1, return_counts=True)
-        return Branches(pairs[0].astype(np.intp), pairs[1], count.astype(np.float64))
+
+def draw_paths(belief: BeliefState, weight: FloatArray, rng: np.random.Generator) -> Branches:
+    """Each path by itself, where outcomes are too many to be listed."""
+    rows = np.repeat(np.arange(len(belief)), weight.astype(np.int64))
+    outcome = belief.problem.structure.sample_outcomes(belief.question, belief, rows, rng)
+    pairs, count = np.unique(np.stack([rows, outcome]), axis=1, return_counts=True)
+    return Branches(pairs[0].astype(np.intp), pairs[1], count.astype(np.float64))
 
 
 class PlannedAnswers(ObservationSource):

@@ -446,9 +446,14 @@ class LookaheadPolicy(Policy):
             return np.full(len(belief), np.inf)
         known: tuple[Policy, FloatArray] | None = belief._cache.get("continuation_cost")
         if known is None or known[0] is not self:  # a live case asks for it after `action` did
-            cost = np.asarray(price_of_question(belief) + row_sums(self.values.successor_values(belief)))
+            cost = cost_of_going_on(belief, self.values.successor_values(belief))
             belief._cache["continuation_cost"] = known = (self, cost)
         return known[1]
+
+
+def cost_of_going_on(belief: BeliefState, ahead: FloatArray) -> FloatArray:
+    """Price of the next question and what its outcomes are worth, `ValueFunction.successor_values`, (n,)."""
+    return np.asarray(price_of_question(belief) + row_sums(ahead))
 
 
 def cheapest_question(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:

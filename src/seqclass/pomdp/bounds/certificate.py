@@ -21,7 +21,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import BackupPoints, quick_values, sample_beliefs
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
-from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
+from seqclass.pomdp.bounds.dual import DualPaths, Ends
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
@@ -29,6 +29,7 @@ from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, greatest_exp
 from seqclass.pomdp.bounds.repeats import has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.margins import quantile
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
@@ -429,7 +430,7 @@ class Certificate(Readable):
         ``"exact"``; ``"simulation"``; ``"mixed"``: upper exact, lower simulated; ``"deterministic"``: lower from the
         grid.
     n_paths : int
-        Sampled paths; 0 where exact.
+        Sampled paths that were asked for, or cases where the lower end alone is sampled; 0 where exact.
     seconds : float
         Wall-clock time.
     scope : str
@@ -524,7 +525,8 @@ def certify(
         ``"auto"`` enumerates what has at most ``max_histories`` histories. ``"deterministic"``: the lower end is the
         grid's, certain, for up to three classes, and the policy is enumerated if possible.
     n_paths : int
-        Sampled paths, with ``width`` the first lot of them.
+        Sampled paths, with ``width`` the first lot of them. What takes as long as these is followed: in a given order
+        histories of three quarters of their weight, and more often those that are dear.
     width : float, optional
         Sample until the margins of confidence are less than this share of the upper end; over all orders or panels that
         of the upper end alone. Paths are doubled until they suffice or ``max_paths`` is reached; each of the at most K

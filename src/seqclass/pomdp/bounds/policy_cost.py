@@ -9,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
+from seqclass.pomdp.margins import greatest_price
 from seqclass.pomdp.observations import Branches, ObservationSource, SampledObservations
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import DECIDE, Policy
@@ -50,8 +51,7 @@ class ThinnedAnswers(ObservationSource):
 
 def greatest_cost(problem: AcquisitionProblem) -> float:
     """What no path costs more than: everything is bought, and one decision made whatever the class."""
-    visits = 0.0 if problem.visits is None else float(problem.visits.single_costs.sum())
-    return float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min()) + visits
+    return greatest_price(problem) + float(problem.decision_costs.max(axis=0).min())
 
 
 def greatest_expected_cost(problem: AcquisitionProblem) -> float:
@@ -91,6 +91,11 @@ class PathCosts(NamedTuple):
         """Unbiased estimate of the policy's cost."""
         return self.known + float(self.times @ (self.weight * self.cost))
 
+    @property
+    def standard_error(self) -> float:
+        """Standard error of this, what the guesses say not being left to chance; 0 where all was followed whole."""
+        return float(np.sqrt(self.times @ self.weight**2 * self.spread()[1])) if self.cost.size else 0.0
+
     def spread(self) -> tuple[float, float]:
         """How much the costs are of the guesses, and their variance about these by the sum of squared weights."""
         share = self.times * self.weight**2
@@ -105,8 +110,16 @@ class PathCosts(NamedTuple):
         product of 1 + theta w (a - X) has at most the mean exp(theta sum of w (a - E X)), and by Markov's inequality is
         seldom above it by a factor of 1 / failing. Guesses and theta are from the run ``before``.
         """
+        return self._end(before, greatest, failing, -1.0) if self.cost.size and greatest > 0 else self.mean
+
+    def at_least(self, before: PathCosts | None, greatest: float, failing: float) -> float:
+        """What the policy costs at least, but for a chance ``failing``, by the product of 1 + theta w (X - a)."""
         if not self.cost.size or greatest <= 0:
             return self.mean
+        return max(self._end(before, greatest, failing, 1.0), self.known)
+
+    def _end(self, before: PathCosts | None, greatest: float, failing: float, sign: float) -> float:
+        """The lower end where the sign is 1, the upper one where it is -1."""
         share, surprise = self.times * self.weight**2, -log(failing)
         if before is None or not before.cost.size:
             # where no run has told yet how much the cost of going on is of that of deciding, and how far off that is
@@ -115,11 +128,11 @@ class PathCosts(NamedTuple):
             slope, variance = before.spread()
             variance *= float(share.sum())
         guess = np.minimum(slope * self.guess, greatest)
-        # how near to nothing a factor of `PathCosts.at_most` may come
+        # how near to nothing a factor may come
         most = 0.9 / (float(self.weight.max()) * greatest)
         theta = min(sqrt(2 * surprise / variance), most) if variance > 0 else most
-        factors = float(self.times @ np.log1p(theta * self.weight * (guess - self.cost)))
-        return self.known + float(self.times @ (self.weight * guess)) + (surprise - factors) / theta
+        factors = float(self.times @ np.log1p(sign * theta * self.weight * (self.cost - guess)))
+        return self.known + float(self.times @ (self.weight * guess)) + sign * (factors - surprise) / theta
 
 
 def cost_at_most(policy: Policy, n_paths: int, rng: np.random.Generator, confidence: float, lower: float) -> float:
@@ -132,11 +145,19 @@ def cost_at_most(policy: Policy, n_paths: int, rng: np.random.Generator, confide
     )  # the sample has failed
 
 
-class PolicyCost:
-    """Bounds what a policy costs from ever more paths."""
+def fewer_paths(n_paths: int) -> int:
+    """Paths of a `PolicyCost` that tell as much as so many plain ones: what weighs much is followed whole."""
+    return max(n_paths // 4, 1)
 
-    def __init__(self, problem: AcquisitionProblem, policy: Policy, rng: np.random.Generator) -> None:
-        self.problem, self.policy, self.rng = problem, policy, rng
+
+class PolicyCost:
+    """Bounds what a policy costs from ever more paths; or where it is not to decide, what it pays."""
+
+    def __init__(
+        self, problem: AcquisitionProblem, policy: Policy, rng: np.random.Generator, decides: bool = True
+    ) -> None:
+        self.problem, self.policy, self.rng, self.decides = problem, policy, rng, decides
+        self.greatest = greatest_cost(problem) if decides else greatest_price(problem)
         #: The last run and the one before, and how many paths the last was to have.
         self._runs: list[PathCosts] = []
         self.n_paths = 0
@@ -157,7 +178,17 @@ class PolicyCost:
     def ends(self, failing: float) -> tuple[float, float]:
         """Estimate of the cost, and what it is at most but for a chance ``failing``."""
         *before, last = self._runs
-        return last.mean, last.at_most(before[0] if before else None, greatest_cost(self.problem), failing)
+        return last.mean, last.at_most(before[0] if before else None, self.greatest, failing)
+
+    def at_least(self, failing: float) -> float:
+        """What it costs at least but for a chance ``failing``."""
+        *before, last = self._runs
+        return last.at_least(before[0] if before else None, self.greatest, failing)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the estimate."""
+        return self._runs[-1].standard_error
 
     def _paths(self, n_paths: int) -> tuple[PathCosts, int]:
         """Costs of one run more, and for how many paths it will do."""
@@ -166,7 +197,7 @@ class PolicyCost:
         first = min(250, n_paths) if limited else max(1, round(0.125 * n_paths))
         n = n_paths if self._runs and not limited else min(max(first, 2 * self.n_paths), n_paths)
         if self.problem.structure.samples:
-            return _path_costs(self.problem, self.policy, SampledObservations(self.rng), n), n
+            return _path_costs(self.problem, self.policy, SampledObservations(self.rng), n, decides=self.decides), n
         begun = self._runs[-1].n_begun if self._runs else 0
         # histories are followed to less weight until there are so many others for each path, or all weigh so little
         if self._runs and begun >= 0.25 * n:
@@ -176,7 +207,7 @@ class PolicyCost:
         return costs, n_paths if not costs.cost.size or self._least <= 1e-10 else self.n_paths
 
     def _thin_paths(self, unit: float) -> PathCosts:
-        return _path_costs(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit)
+        return _path_costs(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit, self.decides)
 
 
 def _path_costs(
@@ -185,6 +216,7 @@ def _path_costs(
     answers: ThinnedAnswers | SampledObservations,
     total: int,
     unit: float = np.inf,
+    decides: bool = True,
 ) -> PathCosts:
     """Costs of all histories that weigh enough, and of paths of at most a unit of the others; or of ``total`` paths."""
     belief, weight = initial_histories(problem, policy, float(total), answers)
@@ -204,7 +236,7 @@ def _path_costs(
         paid[surely], guess[surely] = level.belief.spent[surely], level.belief.stopping_cost[surely]
         known += float(level.weight[surely] @ paid[surely])
         question = next_of(policy, level)
-        stops, cost = question == DECIDE, level.belief.spent + level.belief.stopping_cost
+        stops, cost = question == DECIDE, level.belief.spent + decides * level.belief.stopping_cost
         certain = stops & (np.isnan(paid) | surely)
         known += float(level.weight[certain] @ (cost - np.where(surely, paid, 0.0))[certain])
         path = stops & ~certain

@@ -15,7 +15,8 @@ from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_real
 from seqclass.pomdp.bounds.certificate import Certificate, certify
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.dual import CONFIDENCE
+from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, with_info
@@ -400,12 +401,12 @@ class _Bounds:
             return exact.cost, exact.price, exact.price
         except TooLarge:
             self.sampled = True
-        prices_alone = problem.replace(decision_costs=np.zeros_like(problem.decision_costs))
-        paid = evaluate_policy(prices_alone, policy, replace(self.simulation, method="simulation"))
-        margin = quantile(self.confidence) * paid.cost_std_error
+        paid, failing = PolicyCost(problem, policy, self.rng, decides=False), (1 - self.confidence) / 2
+        paid.run(fewer_paths(self.simulation.n_paths))
+        least, most = paid.at_least(failing), paid.ends(failing)[1]
         # at its own prices the policy's values cancel most of what chance does to its cost
-        cost = self._certificate(point, "simulation").upper + (1 - point.multiplier) * paid.cost
-        return cost + abs(1 - point.multiplier) * margin, max(paid.cost - margin, 0.0), paid.cost + margin
+        cost, share = self._certificate(point, "simulation").upper, 1 - point.multiplier
+        return cost + max(share * least, share * most), least, most
 
     def _certificate(self, point: _Point, method: str) -> Certificate:
         own = point.policy.policy

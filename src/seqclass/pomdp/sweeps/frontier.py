@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, another_stream, as_generator
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_not_negative
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.optimum import optimal_costs
+from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
 from seqclass.pomdp.evaluation import evaluate_policy
+from seqclass.pomdp.margins import DrawnMeans, DrawnValues, StratifiedAnswers, quantile
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import SweepPolicies, SweepView, solve_sweep
-from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories_without_policy, walk_to_end
+from seqclass.pomdp.walk import Fork, Level, Simulation, initial_histories_without_policy, walk_to_end
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -130,7 +132,7 @@ def cost_sweep(
     method : {"auto", "exact", "simulation"}
         Enumerate every history that a policy meets, sample them, or enumerate if they are at most ``max_histories``.
     n_paths : int
-        Sampled paths, for simulation.
+        Sampled paths, for simulation. They are drawn as those of `certify`, so that bounds hold where a class is rare.
     max_histories : int
         Most histories to enumerate.
     random_state : int, generator or None
@@ -191,10 +193,10 @@ def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulatio
         simulation = replace(simulation, n_paths=n_paths, random_state=another_stream(simulation.random_state))
 
     def run(answers: ObservationSource, most: float) -> _SweepTally:
-        tally = _SweepTally(problem, team.multipliers, simulation.total(answers), answers is ALL)
-        belief, weight = initial_histories_without_policy(problem, tally.total, answers)
-        along = _SweepHistories(team, tally, len(belief))
-        walk_to_end(belief, weight, along.ask, answers, most)
+        drawn = StratifiedAnswers(answers.rng) if isinstance(answers, SampledObservations) else None
+        tally = _SweepTally(team, drawn, 1.0 if drawn is None else drawn.begin(simulation.n_paths))
+        belief, weight = initial_histories_without_policy(problem, tally.total, drawn or answers)
+        walk_to_end(belief, weight, _SweepHistories(team, tally, len(belief)).ask, drawn or answers, most)
         return tally
 
     tally = simulation.run(run)
@@ -214,12 +216,9 @@ class _SweepHistories:
 
     def __init__(self, team: SweepPolicies, tally: _SweepTally, n: int) -> None:
         self.team, self.tally = team, tally
-        shape = (n, len(team.multipliers))
-        self.active, self.open, self.low = (
-            np.ones(shape, dtype=bool),
-            np.ones(shape, dtype=bool),
-            np.full(shape, np.inf),
-        )
+        shape, self.lot = (n, len(team.multipliers)), np.full(n, -1)
+        self.active, self.open = np.ones(shape, dtype=bool), np.ones(shape, dtype=bool)
+        self.low = np.full(shape, np.inf)
         self.bounding = not tally.exact and team.certificate_paths > 0
         # sums of (value of the successor - its expectation): of mean zero, they cancel most of what chance does
         self.martingale = np.zeros(shape)
@@ -230,6 +229,8 @@ class _SweepHistories:
         team, belief = self.team, level.belief
         if level.stage:
             self._come_to(level)
+        if self.tally.answers is not None:
+            self.lot = self.tally.answers.lots(self.lot)
         go_on, self.looks = np.zeros_like(self.active), []
         if self.bounding:
             ends = team.multipliers * belief.spent[:, None] + team.at_best(belief) - self.martingale
@@ -237,12 +238,11 @@ class _SweepHistories:
             self.open = self.open & team.may_go_on(belief)
         if belief.stage < team.problem.n_stages:
             go_on, self.looks = team.goes_on(belief, self.open if self.bounding else self.active)
-        self.tally.add(belief, self.active & ~go_on, level.weight, self.martingale)
+        self.tally.add(level, self.active & ~go_on, self.martingale, self.lot)
         self.active = self.active & go_on
         going = (self.open if self.bounding else self.active).any(axis=1)
         if self.bounding:
-            low, weight = self.low[~going], level.weight[~going]
-            self.tally.low_sums += [weight @ low, weight @ low**2]
+            self.tally.lows.add(level.weight[~going], self.low[~going].T, self.lot[~going])
         row = np.flatnonzero(going)
         question = np.full(row.size, belief.stage)
         if row.size and self.looks:
@@ -253,7 +253,7 @@ class _SweepHistories:
     def _come_to(self, level: Level) -> None:
         """Follow each history to the next level."""
         source = level.parent
-        self.active, self.martingale = self.active[source], self.martingale[source]
+        self.active, self.martingale, self.lot = self.active[source], self.martingale[source], self.lot[source]
         if self.bounding:
             self.open, self.low = self.open[source], self.low[source]
         for look in self.looks if not self.tally.exact else []:
@@ -263,47 +263,56 @@ class _SweepHistories:
 class _SweepTally:
     """Sums over stopped histories, a column a policy."""
 
-    def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, total: float, exact: bool) -> None:
-        self.problem, self.multipliers, self.total, self.exact = problem, multipliers, total, exact
-        self.sums = np.zeros((6, len(multipliers)))
-        self.low_sums = np.zeros((2, len(multipliers)))
+    def __init__(self, team: SweepPolicies, answers: StratifiedAnswers | None, total: float) -> None:
+        self.problem, self.multipliers, self.follows = team.problem, team.multipliers, team.follows_values
+        self.answers, self.total, self.exact = answers, total, answers is None
+        self.sums = np.zeros((5, len(self.multipliers)))
+        #: Of drawn histories what each policy costs, and the lower ends of all.
+        self.costs, self.lows = [DrawnValues() for _ in self.multipliers], DrawnValues()
         #: Lower bounds and their confidence, where the policies do not bring their own.
         self.bounds: tuple[FloatArray, float] | None = None
 
-    def add(self, belief: BeliefState, stopped: BoolArray, weight: FloatArray, martingale: FloatArray) -> None:
+    def add(self, level: Level, stopped: BoolArray, martingale: FloatArray, lot: IntArray) -> None:
         rows = np.flatnonzero(stopped.any(axis=1))
-        belief, paid = belief[rows], belief.spent[rows]
-        decision, stop = self.problem.decide(belief.probabilities), belief.stopping_cost
-        n_classes = self.problem.n_classes
+        belief, weight, stopped = level.belief[rows], level.weight[rows], stopped[rows]
+        paid, stop = belief.spent, belief.stopping_cost
+        decision, n_classes = self.problem.decide(belief.probabilities), self.problem.n_classes
         right = belief.probabilities[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
         error = np.where(decision < n_classes, 1 - right, 0.0)
         features = np.full(len(rows), float(belief.stage))
-        share = stopped[rows] * weight[rows, None]
-        self.sums[:4] += np.array([paid, stop, error, features]) @ share
-        cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
-        self.sums[4:] += [(share * cost).sum(axis=0), (share * cost**2).sum(axis=0)]
+        self.sums += np.array([np.ones(len(rows)), paid, stop, error, features]) @ (stopped * weight[:, None])
+        if not self.exact:
+            cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
+            for own, each, there in zip(self.costs, cost.T, stopped.T):
+                own.add(weight[there], each[None, there], lot[rows[there]])
 
     def dual_bounds(self) -> FloatArray:
         """Lower end of the martingale dual, (n_multipliers,)."""
-        mean, square = self.low_sums / self.total
-        deviation = np.sqrt(np.maximum(square - mean**2, 0.0) / (self.total - 1))
-        return np.asarray(mean - quantile(CONFIDENCE) * deviation)
+        lows = self._means(self.lows, np.ones(len(self.multipliers), dtype=bool))
+        return lows.means - [own.margin(-np.ones(1), quantile(CONFIDENCE)) for own in lows.each()]
+
+    def _means(self, values: DrawnValues, alike: BoolArray) -> DrawnMeans:
+        assert self.answers is not None  # nothing is drawn where all histories are followed
+        return values.means(self.total, self.answers.n_lots, alike)
 
     def frontier(self, team: SweepPolicies, seconds: float) -> CostFrontier:
-        price, stop, error, features, cost, square = self.sums / self.total
+        followed, *sums = self.sums
+        price, stop, error, features = np.array(sums) / followed
         m = self.multipliers
+        deviation = margin = np.zeros_like(m)
         if not self.exact:  # the price is estimated as it is, so chance is cancelled in the decision cost
-            stop = np.maximum(cost - m * price, 0.0)
+            drawn = [self._means(own, np.array([self.follows])) for own in self.costs]
+            deviation = np.array([own.standard_errors[0] for own in drawn])
+            margin = np.array([own.margin(np.ones(1), quantile(CONFIDENCE)) for own in drawn])
+            stop = np.maximum([own.means[0] for own in drawn] - m * price, 0.0)
         cost = m * price + stop
-        variance = np.maximum(square - cost**2, 0.0)
-        deviation = np.zeros_like(cost) if self.exact else np.sqrt(variance / self.total)
         infos = [policy.info for policy in team.policies]
         low, trust = np.array([info.lower for info in infos]), np.array([info.confidence for info in infos])
         if self.bounds is not None:
             low, trust = self.bounds[0], np.full(len(m), self.bounds[1])
         # exact costs come first, then a solver's own certificate; where there is neither the walk gives the upper end
         certified = np.array([np.isfinite(info.upper) for info in infos]) & (not self.exact)
-        upper = np.where(certified, [info.upper for info in infos], cost + quantile(CONFIDENCE) * deviation)
+        upper = np.where(certified, [info.upper for info in infos], cost + margin)
         # a grid's bound is certain, and its confidence is NaN
         sampled = (trust < 1) | ~(certified | self.exact)
         confidence = np.where(sampled, CONFIDENCE, 1.0)
@@ -350,16 +359,27 @@ def separate_sweep(
         evaluation = evaluate_policy(problem, policy, simulation)
         exact = exact and evaluation.method == "exact"
         cost, deviation = multiplier * evaluation.price + evaluation.cost - evaluation.price, 0.0
+        most = cost
         if evaluation.method != "exact":
-            at_prices = evaluate_policy(priced, solved, simulation)
-            cost, deviation = at_prices.cost, at_prices.cost_std_error
+            cost, deviation, most = _sampled_cost(priced, solved, simulation)
         info = solved.info
         known = np.isfinite(info.upper)
-        upper = info.upper if known else cost + quantile(CONFIDENCE) * deviation
-        confidence = info.confidence if known else (1.0 if deviation == 0 else CONFIDENCE)
+        upper = info.upper if known else most
+        confidence = info.confidence if known else (1.0 if most == cost else CONFIDENCE)
         policies.append(policy)
         decision = max(cost - multiplier * evaluation.price, 0.0)
         bounds = (upper, min(max(info.lower, 0.0), upper), confidence, deviation)
         columns.append((evaluation.price, decision, evaluation.error, evaluation.n_features, cost, *bounds))
     by_column = np.array(columns, dtype=float).T
     return _frontier(factors, policies, by_column, exact, time.perf_counter() - started)
+
+
+def _sampled_cost(priced: AcquisitionProblem, policy: Policy, simulation: Simulation) -> tuple[float, float, float]:
+    """What a policy costs, the standard error of that, and what it costs at most."""
+    if np.isfinite(policy.info.upper):
+        drawn = evaluate_policy(priced, policy, simulation)
+        return drawn.cost, drawn.cost_std_error, policy.info.upper
+    bound = PolicyCost(priced, policy, as_generator(simulation.random_state))
+    bound.run(fewer_paths(simulation.n_paths))
+    mean, most = bound.ends(1 - CONFIDENCE)
+    return mean, bound.standard_error, most

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -128,6 +128,8 @@ class SweepPolicies:
 
     #: Sampled paths for bounds on the optimal costs; 0 where the policies bring their own, or none are asked for.
     certificate_paths: int = 0
+    #: Whether the policies go by the values that are seen ahead.
+    follows_values: ClassVar[bool] = False
 
     def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, policies: Sequence[Policy]) -> None:
         self.problem = problem
@@ -169,6 +171,8 @@ class SweepPolicies:
 
 class _GridSweep(SweepPolicies):
     """Grid policies act all at once."""
+
+    follows_values = True
 
     def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, blocks: Sequence[GridBlock]) -> None:
         policies: list[Any] = [None] * len(multipliers)
@@ -268,6 +272,8 @@ def anchors(multipliers: FloatArray) -> IntArray:
 
 class InterpolatedSweep(SweepPolicies):
     """Look-ahead policies whose values are those of the anchors, or blends of the two beside them."""
+
+    follows_values = True
 
     def __init__(
         self,

@@ -16,11 +16,12 @@ from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining
 from seqclass._utils.stored import require, require_part, require_whole
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.optimum import FEW, are_few, ask_once, merge_histories
-from seqclass.pomdp.bounds.policy_cost import PolicyCost, cost_at_most, greatest_expected_cost
+from seqclass.pomdp.bounds.policy_cost import PolicyCost, cost_at_most, greatest_cost, greatest_expected_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.margins import mean_excess, quantile
 from seqclass.pomdp.one_step import (
     candidate_questions,
     cost_lower_bound,
@@ -508,10 +509,12 @@ class _RuleSearch:
 
     def bound_by_cases(self, policy: Policy, lower: float) -> Policy:
         """Bounds by the cases that it was tried on, where there was no time for others."""
-        mean, error = self.cases.mean_and_error(self.chosen.costs)
-        upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
-        if lower > upper:  # what is certain stays
-            upper = greatest_expected_cost(self.problem)
+        upper, costs = self._cost(self.chosen), self.chosen.costs
+        if not self.cases.exact:
+            z = quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2)
+            upper += mean_excess(-costs, -greatest_cost(self.problem), z)
+        surely = greatest_expected_cost(self.problem)  # what is certain stays
+        upper = surely if lower > upper else min(upper, surely)
         return with_bounds(policy, lower, upper, CONFIDENCE, status="limit")
 
     def _compare_with_search(self, chosen: _TriedRule, search: OrderSearch) -> _TriedRule:
