@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -56,7 +57,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `-n` a file stays in one process, which fits once what its tests share; so do all files of export."""
+    """With `-n` a file stays in one process, which fits once what its tests share; so does all of export, or report."""
     if config.getoption("dist") != "load":
         return None  # some other way was asked for
     from xdist.scheduler import LoadFileScheduling
@@ -64,7 +65,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
-            return file.rpartition("/")[0] if "/export/" in file else file
+            return file.rpartition("/")[0] if "/export/" in file or "/report/" in file else file
 
     return ByFile(config, log)
 
@@ -193,6 +194,24 @@ def steps() -> Callable[[Callable[[], Any]], int]:
         return found
 
     return monitored if sys.version_info >= (3, 12) else traced
+
+
+@pytest.fixture(scope="session")
+def draw_anew() -> Iterator[Callable[..., Any]]:
+    """What draws a picture of a report; from then on, but where a test puts it back, none is drawn a second time."""
+    from seqclass.report import _pictures
+
+    draw, drawn = _pictures.draw, dict[bytes, Any]()
+
+    def once(display: Any, key: str) -> Any:
+        what = pickle.dumps((type(display), vars(display), key))
+        if what not in drawn:
+            drawn[what] = draw(display, key)
+        return drawn[what]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "draw", once)
+        yield draw
 
 
 @pytest.fixture(scope="session")

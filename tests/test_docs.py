@@ -16,6 +16,7 @@ import sys
 import types
 import warnings
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +68,7 @@ LONG = {
         "extending/rule.md",
     ),
     *("../README.md", "serve.md", "exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
+    *("adaptive.md", "calibration.md", "episodes.md", "live.md", "symptoms.md", "migrate/pomdp-py.md"),
 }
 BLOCK = re.compile(
     r"^(?:<!-- (?P<reason>not run: [^>]*?|ci:run|ci:test) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$",
@@ -262,10 +264,11 @@ def _without_page() -> tuple[str, ...]:
     return tuple(_assigned("ELSEWHERE"))
 
 
-def _modules() -> set[str]:
+@cache  # links of every page are held against it
+def _modules() -> frozenset[str]:
     names = {module.name for module in pkgutil.iter_modules(seqclass.__path__) if not module.name.startswith("_")}
     found = {"seqclass", *(f"seqclass.{name}" for name in names)} - set(_without_page())
-    return {name for name in found if _offered(importlib.import_module(name))}
+    return frozenset(name for name in found if _offered(importlib.import_module(name)))
 
 
 #: Every public name, one a line. Users notice a change of it: say in CHANGELOG.md which, and write the list anew by

@@ -31,11 +31,16 @@ NOT_REPEATED = {
     [
         SequentialClassifier(),
         etana(published=True).set_params(solver__certificate_paths=0),
-        SequentialClassifier(solver=Perseus(20, certificate_paths=0), order="information"),
     ],
     expected_failed_checks=lambda estimator: NOT_REPEATED if estimator.order == "conditional" else {},
 )
 def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([SequentialClassifier(solver=Perseus(20, certificate_paths=0), order="information")])
+def test_estimator_of_other_parts(estimator, check):
     check(estimator)
 
 

@@ -180,7 +180,7 @@ def test_the_pages_show_the_data(part: Any) -> None:
         text = file.read_text("utf-8")
         assert page.BLOCK.search(text)
         assert page.with_tables(text, frame) == text, file
-        assert page.with_tables(text, frame[frame["method"] != "cascade"]) != text
+    assert page.with_tables(text, frame[frame["method"] != "cascade"]) != text
 
 
 def test_differences_count_that_folds_share_rows(part: Any) -> None:

@@ -22,11 +22,14 @@ def not_claimed(estimator):
     return {"check_positive_only_tag_during_fit": "of negative numbers only -1, missing, is an outcome"}
 
 
-@parametrize_with_checks(
-    [InformationFilter(), InformationFilter(n_features=0.5)],
-    expected_failed_checks=not_claimed,
-)
+@parametrize_with_checks([InformationFilter()], expected_failed_checks=not_claimed)
 def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([InformationFilter(n_features=0.5)], expected_failed_checks=not_claimed)
+def test_sklearn_checks_of_a_share(estimator, check):
     check(estimator)
 
 

@@ -17,9 +17,12 @@ from seqclass.export import export_policy
 COMPILER = shutil.which("cc")
 SAFE = ["-fsanitize=address,undefined", "-fsanitize-undefined-trap-on-error"]
 #: One of each kind of table, which the default suite has watched for reading beyond an end; all are in the slow one.
-WATCHED = {"spelt", "mixture", "given order", "bounds", "listed, groups", "areas, ladder", "visits, budgets", "graph"}
+WATCHED = {"mixture", "given order", "listed, groups", "areas, ladder", "visits, budgets", "graph"}
 #: One of each kind of source, which has to compile without a main of ours beside it.
-ALONE = ["grid2", "graph", "adaptive", "bundles", "tree", "network", "visits", "ec2"]
+ALONE = [
+    *("grid2", "graph", "tree", "visits"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("adaptive", "bundles", "network", "ec2")),
+]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 #: Reads cases, one a line: their number of answers, and each as feature, outcome or value, and how it is given.
 MAIN = """

@@ -318,8 +318,13 @@ def solved_of(make_case: Any, exact: Any, oracle: Any) -> Callable[..., Any]:
     return find
 
 
-@pytest.mark.parametrize("discount", [None, 0.95])
-@pytest.mark.parametrize("layout", ["flat", "staged", "sparse"])
+@pytest.mark.parametrize(
+    "layout, discount",
+    [
+        *(("flat", None), ("flat", 0.95), ("staged", None), ("sparse", 0.95)),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in (("staged", 0.95), ("sparse", None))),
+    ],
+)
 @pytest.mark.parametrize("seed, kind, contexts", CASES)
 def test_our_own_vectors_come_back(
     seed: int,

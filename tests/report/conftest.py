@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import seqclass
 from seqclass.experiment import Experiment, Results
-from seqclass.plots._style import Display
-from seqclass.report import _pictures
 
 
 class Awkward(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,19 +22,8 @@ class Awkward(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def draw_anew() -> Iterator[Callable[..., Any]]:
-    """What draws a picture; in all tests but those that ask for this, what was drawn before is not drawn again."""
-    draw, drawn = _pictures.draw, dict[bytes, Any]()
-
-    def once(display: Display, key: str) -> Any:
-        what = pickle.dumps((type(display), vars(display), key))
-        if what not in drawn:
-            drawn[what] = draw(display, key)
-        return drawn[what]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pictures, "draw", once)
-        yield draw
+def drawn_once(draw_anew: Callable[..., Any]) -> None:
+    """What was drawn before is not drawn again, but in tests that ask for `draw_anew` and put it back."""
 
 
 @pytest.fixture(scope="session")

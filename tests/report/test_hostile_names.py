@@ -138,6 +138,7 @@ def test_names_of_methods_that_failed_are_text_in_the_note(everything: Results, 
     assert [harm for harm in HARM if harm in text] == []
 
 
+@pytest.mark.slow
 def test_words_of_users_are_text_in_a_browser(browser: Any, everything: Results, tmp_path: Path) -> None:
     words = {
         name: {"question": f"words {number} {harm}\n*/", "unit": f"unit {harm}"}

@@ -57,10 +57,21 @@ def expected_failures(estimator):
 # a selector may find nothing to keep in noise, and scikit-learn warns of that
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
-    [*STREAMS, SAOLA(), SAOLA("su", bound="max"), OSFS("g2"), FastOSFS("g2"), FCBF()],
+    [SAOLA(measure="fisher_z"), SAOLA(), AlphaInvesting(), OSFS(), OFSA3M(random_state=0), FCBF()],
     expected_failed_checks=expected_failures,
 )
 def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(
+    [SAOLA("su", bound="max"), OSFS("g2"), FastOSFS(), FastOSFS("g2"), OFSDensity(random_state=0)],
+    expected_failed_checks=expected_failures,
+)
+def test_estimator_of_another_test(estimator, check):
+    """Of a class, or a base, whose checks run by default."""
     check(estimator)
 
 

@@ -164,6 +164,7 @@ class TestSelector:
         assert np.array_equal(again.predict(X), clf.predict(X))
 
 
+@pytest.mark.slow
 def test_a_model_is_read_where_no_selector_was_imported(staged: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.seq"
     staged("SAOLA").save(path)

@@ -12,8 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from seqclass.selection import EFS
 
 
-@parametrize_with_checks([EFS(), EFS(0.5, shuffle=True)])
+@parametrize_with_checks([EFS()])
 def test_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([EFS(0.5, shuffle=True)])
+def test_estimator_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -35,10 +35,14 @@ def stream(n: int = 2000, n_features: int = 20, seed: int = 0) -> tuple[Any, Any
     return X, (X[:, 3] > X[:, 7]).astype(int)
 
 
-@parametrize_with_checks(
-    [FIRES(), FIRES(base=SMALL["ann"]), FIRES(base=SMALL["sdt"]), FIRES(scale="minmax", forgetting=0.1, shuffle=True)]
-)
+@parametrize_with_checks([FIRES(), FIRES(base=SMALL["sdt"])])
 def test_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([FIRES(base=SMALL["ann"]), FIRES(scale="minmax", forgetting=0.1, shuffle=True)])
+def test_estimator_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -14,8 +14,14 @@ from seqclass.selection import FSDS
 from seqclass.selection.fsds import main_directions
 
 
-@parametrize_with_checks([FSDS(), FSDS(0.5, shuffle=True)])
+@parametrize_with_checks([FSDS()])
 def test_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([FSDS(0.5, shuffle=True)])
+def test_estimator_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -13,8 +13,14 @@ from seqclass.selection import OFS
 from seqclass.selection.ofs import norm
 
 
-@parametrize_with_checks([OFS(), OFS(0.5, shuffle=True)])
+@parametrize_with_checks([OFS()])
 def test_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([OFS(0.5, shuffle=True)])
+def test_estimator_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
