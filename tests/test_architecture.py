@@ -692,6 +692,7 @@ TOLD_APART = {
     ("pomdp/files/policies.py", "FreeLayout"): "the two layouts of a file are read there only",
     ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
     ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",
+    ("pomdp/sweeps/frontier.py", "SampledObservations"): "paths of a sweep that is not exact are drawn in strata",
 }
 
 

@@ -85,7 +85,7 @@ class _GraphBuilder:
         if len(self.nodes) + n > self.max_nodes:
             raise _TooManyNodes
         question, saving, added = np.full(n, DECIDE), np.full(n, np.nan), np.full(n, np.nan)
-        ruled = self.policy.problem.rules is not None
+        ruled = self.policy.problem.limits.rules is not None
         may = np.full((n, level.belief.problem.n_questions), not ruled)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.action(view)

@@ -361,7 +361,7 @@ def separate_sweep(
         cost, deviation = multiplier * evaluation.price + evaluation.cost - evaluation.price, 0.0
         most = cost
         if evaluation.method != "exact":
-            cost, deviation, most = _sampled_cost(priced, solved, simulation)
+            cost, deviation, most = _estimate_cost(priced, solved, simulation)
         info = solved.info
         known = np.isfinite(info.upper)
         upper = info.upper if known else most
@@ -374,7 +374,7 @@ def separate_sweep(
     return _frontier(factors, policies, by_column, exact, time.perf_counter() - started)
 
 
-def _sampled_cost(priced: AcquisitionProblem, policy: Policy, simulation: Simulation) -> tuple[float, float, float]:
+def _estimate_cost(priced: AcquisitionProblem, policy: Policy, simulation: Simulation) -> tuple[float, float, float]:
     """What a policy costs, the standard error of that, and what it costs at most."""
     if np.isfinite(policy.info.upper):
         drawn = evaluate_policy(priced, policy, simulation)
