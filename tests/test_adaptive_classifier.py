@@ -174,12 +174,13 @@ def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path, monkeypatc
 
 def test_all_that_asks_is_calibrated_and_sizes_are_averaged_over(fitted: AdaptiveClassifier) -> None:
     for effort in EFFORTS.values():
-        ways, few = candidates(effort, 0, 1000, 30, contexts=True), candidates(effort, 0, 299, 30)
-        for some in (ways, few):
-            as_it_is = [name for name, way in some.items() if not way["calibrate"]]
-            assert as_it_is in ([NOTHING], [NOTHING, "tree, one order"])
+        ways = candidates(effort, 0, 1000, 30, contexts=True)
+        assert [name for name, way in ways.items() if not way["calibrate"]] in ([NOTHING], [NOTHING, "tree, one order"])
         assert ways[INCUMBENT]["observation_model"].n_components == "average"
+        few = candidates(effort, 0, 299, 30)
         assert few[INCUMBENT]["observation_model"].n_components == {1: 0.25, 2: 0.25, 4: 0.25, 8: 0.25}
+        assert not few[INCUMBENT]["calibrate"]
+        assert few["mixture, cuts by labels"]["calibrate"]
     assert fitted.choice_.chosen in candidates(EFFORTS["quick"], 0, 150, 4)
 
 
@@ -379,10 +380,12 @@ def test_runners_up_are_what_was_tried_next() -> None:
     others = clf.runners_up(10)
     assert len(others) == len(cost)
     assert all(one.max_features == 2 for one in others)
-    assert all(one.calibrate for one in others)
+    assert [one.calibrate for one in others] == [
+        one.observation_model.density != "auto" if one.order == "adaptive" else True for one in others
+    ]
     clf.choice_ = replace(clf.choice_, chosen="naive Bayes, one order")
     (stands,) = clf.runners_up()  # where another was chosen it comes first, whatever it cost
-    assert (stands.observation_model.density, stands.calibrate) == ("auto", True)
+    assert (stands.observation_model.density, stands.calibrate) == ("auto", False)
     with pytest.raises(ValueError, match="nothing was compared"):
         AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()
 

@@ -65,7 +65,7 @@ INCUMBENT = "mixture of densities"
 class MethodTuning:
     """What is tried of data of which size, and how finely."""
 
-    #: of fewer pairs of a tree and shares of numbers of components are noise
+    #: of fewer pairs of a tree, shares of numbers of components and exponents of mixtures are noise
     min_rows: int = 300
     max_columns: int = 200  #: that are kept
     few_columns: int = 20  #: of a mixture for which kinds of members would drown in the noise of many
@@ -141,6 +141,7 @@ def candidates(
     if contexts:
         mixtures |= _contexts(effort, random_state)
     ways |= {name: settings | _CALIBRATED for name, settings in mixtures.items()}
+    ways[INCUMBENT] = mixtures[INCUMBENT] | {"calibrate": n_rows >= TUNING.min_rows}
     return {name: _fill_defaults(settings) for name, settings in ways.items()}
 
 
@@ -347,10 +348,11 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     `SequentialClassifier`) except the tree of thorough effort.
 
     The default is the mixture of densities, in which several numbers of components stand side by side, with shares by
-    held-out likelihood; with fewer than 300 rows these would be noise, and shares are equal. Another way, buying
-    nothing included, is chosen only if it costs less on held-out rows by more than a standard error; what has a chance
-    below 2% of that, as far as the first fold tells, is left there, and `choice_` says so. What is chosen learns from
-    all rows, calibrated by what all folds ask for.
+    held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
+    Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
+    error; what has a chance below 2% of that, as far as the first fold tells, is left there (with fewer than 300 rows
+    only what is not calibrated), and `choice_` says so. What is chosen learns from all rows, calibrated by what all
+    folds ask for.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
     other folds would choose, calibrated by these; the shares of numbers of components are those of the first fold.

@@ -69,16 +69,14 @@ def test_every_candidate_is_held_out_on_the_same_folds(
     assert fitted.held_out_.remedies == ("more rows",)
 
 
-def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier, without_folds: SimpleNamespace) -> None:
+def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
     way = candidates(EFFORTS["quick"], 0, 150, 4)[fitted.choice_.chosen]
     alone = fitted.chosen_classifier()
     assert type(alone) is SequentialClassifier
     assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
     with pytest.raises(NotFittedError):
         seqclass.adaptive().chosen_classifier()
-    folds = without_folds.asking(alone, X, Y, assign_folds(Y, 3, 0))
-    without_folds.planned(folds, alone, True)  # calibrated by the folds that it was chosen on
-    agent = fit_rows(alone.settings(), X, Y, found=folds.found[-1]).agent
+    agent = fit_rows(alone.settings(), X, Y).agent
     np.testing.assert_array_equal(fitted.predict_proba(X), agent.acquire(X).posterior)
     assert fitted.expected_cost_ == agent.expected_cost
     assert repr(fitted.observation_model) == repr(way["observation_model"])
