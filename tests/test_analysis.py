@@ -145,13 +145,7 @@ def histories(problem: TableProblem, policy: Policy) -> Iterator[SimpleNamespace
 VARIANTS = [{}, {"contexts": True}, {"groups": True}]
 
 
-@pytest.fixture(
-    params=[
-        pytest.param((seed, i), marks=pytest.mark.slow if seed > 5 else (), id=f"({seed}, {i})")
-        for seed in SEEDS
-        for i in range(3)
-    ]
-)
+@pytest.fixture(params=[(seed, i) for seed in SEEDS for i in range(3)], ids=str)
 def case(request: Any) -> SimpleNamespace:
     seed, variant = request.param
     problem = random_problem(seed, **VARIANTS[variant])

@@ -20,6 +20,7 @@ import seqclass
 from seqclass.costs import Costs
 from seqclass.datasets.catalog import GENERATORS
 from seqclass.persistence import save
+from seqclass.selection import SAOLA
 
 PACKAGE = Path(seqclass.__file__).parent
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -356,12 +357,12 @@ def test_the_facade_has_each_name_once_for_all_readers() -> None:
 
 def test_names_modules_and_files_need_no_import_before(tmp_path: Path) -> None:
     path = str(tmp_path / "x.seq")
-    save(Costs([0.1, 0.2]).prices(2), path)
-    prices, perseus, plots, *names = run_fresh(
-        f"import seqclass; print(type(seqclass.load({path!r})).__name__)\n"
+    save([Costs([0.1, 0.2]).prices(2), SAOLA()], path)
+    prices, selector, perseus, plots, *names = run_fresh(
+        f"import seqclass; print(*(type(part).__name__ for part in seqclass.load({path!r})))\n"
         "print(seqclass.pomdp.Perseus.__name__, seqclass.plots.__name__, *dir(seqclass))"
     ).split()
-    assert (prices, perseus, plots) == ("Prices", "Perseus", "seqclass.plots")
+    assert (prices, selector, perseus, plots) == ("Prices", "SAOLA", "Perseus", "seqclass.plots")
     assert {"SequentialClassifier", "pomdp", "bn", "selection", "load"} <= set(names)
     assert names == sorted(names)
     assert not [name for name in names if name.startswith("_") and name not in seqclass.__all__]

@@ -69,7 +69,7 @@ def assert_same(told: Explanation, session: Session) -> None:
         assert step.expected_saving == pytest.approx(answer.expected_saving, nan_ok=True)
         np.testing.assert_allclose(step.after, answer.posterior, atol=1e-12)
     assert told.decision == session.decision
-    assert told.cost == pytest.approx(session.paid)
+    assert told.paid == pytest.approx(session.paid)
     assert told.n_features == session.n_features
     assert told.decision_costs[told.decision] == pytest.approx(session.expected_cost)
     assert told.decision_costs[told.decision] == min(told.decision_costs.values())
@@ -141,7 +141,7 @@ def test_it_stops_where_the_next_feature_does_not_pay(clf: Any, cancer: Any) -> 
 def test_nothing_left_to_ask_for(cancer: Any) -> None:
     X, y = cancer
     none = etana(solver=QUICK, max_features=0).fit(X, y).explain(X[:1])[0]
-    assert (none.steps, none.not_asked, none.cost) == ((), None, 0.0)
+    assert (none.steps, none.not_asked, none.paid) == ((), None, 0.0)
     told = etana(solver=QUICK, max_features=1).fit(X, y).explain(X[:3])[0]
     assert told.not_asked is None
     # others there are, but not within the limit
@@ -243,7 +243,7 @@ def test_more_classes_and_nothing_asked() -> None:
     assert len(told.classes) == 6
     assert str(told).count(", ...)") == 1
     dear = SequentialClassifier(solver=Perseus(100, certificate_paths=0), feature_costs=2.0).fit(X, y).explain(X[0])[0]
-    assert (len(dear), dear.cost, dear.n_features) == (0, 0.0, 0)
+    assert (len(dear), dear.paid, dear.n_features) == (0, 0.0, 0)
     np.testing.assert_allclose(dear.prior, dear.posterior)
     assert len(str(dear).splitlines()) == 3
 

@@ -76,7 +76,7 @@ def test_what_is_known_is_sparse_named_whole_or_nothing():
     np.testing.assert_array_equal(dense.posterior, sparse.posterior)
     assert dense.order.tolist() == sparse.order.tolist()
     everything = clf.acquire(X, known=range(8))
-    assert not everything.cost.any()
+    assert not everything.paid.any()
     assert everything.order.shape == (len(X), 0)
     np.testing.assert_allclose(everything.posterior, clf.model_.predict_proba(X.astype(int)), atol=ALIKE)
     nothing = clf.acquire(np.where(np.arange(8) == 2, np.nan, X), known=[2])

@@ -262,7 +262,7 @@ def test_limits_count_what_is_asked_alone():
     assert fitted(X, y, max_cost=0.005, feature_costs=0.004).acquire(X).n_features.max() <= 1
     assert fitted(X, y).acquire(X, budget=2).n_features.tolist() == [2] * len(X)
     lots = fitted(X, y, target_cost=0.02, feature_costs=0.01)
-    assert lots.acquire(X).cost.mean() < 0.04
+    assert lots.acquire(X).paid.mean() < 0.04
     frame = clf.acquire(X)
     assert frame.n_features.sum() == (frame.order >= 0).sum()
 

@@ -46,7 +46,7 @@ def test_decisions_are_those_in_memory(clf: SequentialClassifier, folder: Path, 
     assert found["case"].tolist() == list(range(240))
     assert found["colour"].isna().tolist() == FRAME["colour"].isna().tolist()
     assert (done.n_rows, done.n_parts, done.n_skipped) == (240, 3, 0)
-    assert (done.n_features, done.cost) == pytest.approx((record.n_features.mean(), record.paid.mean()))
+    assert (done.n_features, done.paid) == pytest.approx((record.n_features.mean(), record.paid.mean()))
     assert done.decisions == {label: int((record.decision == label).sum()) for label in ("no", "yes")}
 
 
@@ -57,7 +57,7 @@ def test_a_lost_part_is_decided_again_and_others_stay(clf: SequentialClassifier,
     (out / "1.parquet").unlink()
     clf.save(tmp_path / "a.seq")
     again = predict_parquet(seqclass.load(tmp_path / "a.seq"), folder, out)
-    assert (again.n_skipped, again.n_rows, again.cost) == (2, first.n_rows, first.cost)
+    assert (again.n_skipped, again.n_rows, again.paid) == (2, first.n_rows, first.paid)
     assert {name: kept[name] for name in ("0.parquet", "2.parquet")}.items() <= stamps(out).items()
     pd.testing.assert_frame_equal(table(out), before)
 
@@ -160,7 +160,7 @@ def test_what_is_known_at_the_start_is_read(tmp_path: Path) -> None:
 def test_no_rows_give_no_rows(clf: SequentialClassifier, tmp_path: Path) -> None:
     FRAME[:0].to_parquet(tmp_path / "none.parquet")
     done = predict_parquet(clf, tmp_path / "none.parquet", tmp_path / "out")
-    assert (done.n_rows, done.cost, done.decisions) == (0, 0.0, {})
+    assert (done.n_rows, done.paid, done.decisions) == (0, 0.0, {})
     assert pd.read_parquet(tmp_path / "out" / "none.parquet").columns[0] == "decision"
 
 

@@ -225,7 +225,7 @@ def test_what_is_said_of_known_marks_is_what_is_said_of_their_columns(name: str,
     for row in (2, 3):
         why, alone = clf.explain(X[row : row + 1])[0], columns.explain(split[row : row + 1])[0]
         assert why.known == {"pain is": alone.known}
-        assert (*why.prior, why.cost, why.decision) == pytest.approx((*alone.prior, alone.cost, alone.decision))
+        assert (*why.prior, why.paid, why.decision) == pytest.approx((*alone.prior, alone.paid, alone.decision))
         assert str(why).startswith(f"Known: pain is = {X['pain is'][row].replace(';', ',')}\n")
         assert type(why).from_dict(why.to_dict()) == why
         assert str(why.in_words({"pain is": {"question": "Where?"}})).startswith("Known: Where? ")

@@ -122,7 +122,7 @@ def test_a_live_source_says_what_a_table_says() -> None:
     with pytest.warns(UserWarning, match="could not"):
         broken = clf.acquire(provider=failing, n=5, tries=1)
     np.testing.assert_allclose(broken.posterior, np.tile(clf.problem_.prior, (5, 1)))  # a fault says nothing of a case
-    assert not broken.cost.any()
+    assert not broken.paid.any()
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -280,7 +280,7 @@ def test_known_at_the_start_a_gap_tells_a_live_case_what_it_tells_a_batch() -> N
         assert session.paid == 0
         again = clf.session(session.to_json())
         np.testing.assert_allclose(again.posterior, session.posterior)
-        assert (again.cost, [answer.known for answer in again.history]) == (0, [a.known for a in session.history])
+        assert (again.paid, [answer.known for answer in again.history]) == (0, [a.known for a in session.history])
     plain = SequentialClassifier(feature_costs=0.02, order="adaptive").fit(X, Y)
     assert not plain.session(known={"a": None, "kind": np.nan}).history
 
@@ -316,7 +316,7 @@ def test_of_a_bundle_no_more_is_known_than_what_is_told(order: str, known: list[
                 value = values or row[question.name]
                 one.unavailable(question.name) if value != value else one.observe(question.name, value)
             np.testing.assert_allclose(one.posterior, record.posterior[i])
-            assert one.cost == pytest.approx(record.paid[i])
+            assert one.paid == pytest.approx(record.paid[i])
 
 
 @pytest.mark.parametrize("first, then", [("ignored", "informative"), ("informative", "ignored")])

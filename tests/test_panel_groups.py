@@ -212,5 +212,5 @@ def test_records_tell_what_each_step_cost(clf: Any) -> None:
     np.testing.assert_allclose(table.groupby("row")["price"].sum(), wanted)
     assert table.loc[table["row"] == 1, "price"].iloc[1] == pytest.approx(0.06)  # of those that are there the second
     told = clf.explain(X)
-    np.testing.assert_allclose([one.cost for one in told], wanted)
+    np.testing.assert_allclose([one.paid for one in told], wanted)
     assert [step.paid for step in told[1].steps] == pytest.approx([0.01, 0.06, 0.0, 0.02])

@@ -107,7 +107,7 @@ class TestBeliefPath:
         assert display.names == [X.columns[j] for j in columns]
         assert display.values == [f"{X.iloc[i, j]:.4g}" for j in columns]
         assert display.decision == record.decision[i]
-        assert display.cost == record.paid[i]
+        assert display.paid == record.paid[i]
         assert str(record.decision[i]) in display.ax_.get_title()
         ring = [line for line in display.ax_.lines if line.get_fillstyle() == "none"]
         position = two.classes_.tolist().index(record.decision[i])

@@ -209,18 +209,18 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
     assert record.n_features.max() > 1
     np.testing.assert_allclose(record.paid, bills(record, X, known), atol=1e-12)
     gone = X.astype(object).where(np.random.default_rng(1).random(X.shape) < 0.7)
-    np.testing.assert_allclose(clf.acquire(gone).cost, bills(clf.acquire(gone), gone, known), atol=1e-12)
+    np.testing.assert_allclose(clf.acquire(gone).paid, bills(clf.acquire(gone), gone, known), atol=1e-12)
     told = (*known, "sample", "history")
     record_told = clf.acquire(gone, known=told)
     if "max_cost" not in how:
-        np.testing.assert_allclose(record_told.cost, bills(record_told, gone, told), atol=1e-12)
+        np.testing.assert_allclose(record_told.paid, bills(record_told, gone, told), atol=1e-12)
     clf.save(tmp_path / "m.seq")
     again = load(tmp_path / "m.seq")
-    np.testing.assert_array_equal(again.acquire(X).cost, record.paid)
+    np.testing.assert_array_equal(again.acquire(X).paid, record.paid)
     assert again.agent_.prices.after == clf.agent_.prices.after
     found = certify(clf.problem_, clf.policy_, n_paths=100)
     assert found.lower <= found.upper
-    np.testing.assert_allclose([one.cost for one in clf.explain(X)], record.paid, atol=1e-12)
+    np.testing.assert_allclose([one.paid for one in clf.explain(X)], record.paid, atol=1e-12)
     assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == pytest.approx(record.paid.mean())
     raw = Costs(USUAL, prices_after=AFTER).prices(5, list(X))
     assert known or score_rows(clf, X, y, prices=raw).mean_price == pytest.approx(record.paid.mean())
@@ -240,7 +240,7 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
             assert case.paid == pytest.approx(bill(path[:-1], row, known))
     if how.get("rules") is None and way not in ("fixed", "conditional"):
         asked = clf.acquire(X, budget=2)
-        np.testing.assert_allclose(asked.cost, bills(asked, X, known), atol=1e-12)
+        np.testing.assert_allclose(asked.paid, bills(asked, X, known), atol=1e-12)
     if known:
         with pytest.raises(ValueError, match="or use `seqclass ask`"):
             policy_data(clf)
@@ -349,4 +349,4 @@ def test_tests_of_a_table_and_bundles() -> None:
     clf = SequentialClassifier(feature_costs=both, order="adaptive", solver=FirstK(None, certificate_paths=0)).fit(X, y)
     order = clf.acquire(X[:20]).order
     wanted = [0.002 if (row := path.tolist()).index(1) < row.index(2) else 0.01 for path in order]
-    np.testing.assert_allclose(clf.acquire(X[:20]).cost, np.array(wanted) + 0.03, atol=1e-12)
+    np.testing.assert_allclose(clf.acquire(X[:20]).paid, np.array(wanted) + 0.03, atol=1e-12)

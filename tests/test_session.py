@@ -112,7 +112,7 @@ def test_a_corrected_case_is_that_which_began_so(clf, rows):
                 fresh.unavailable(other) if told[other] is None else fresh.observe(other, told[other])
         assert session.to_json() == fresh.to_json()
         np.testing.assert_array_equal(session.posterior, fresh.posterior)
-        assert session.paid == fresh.cost
+        assert session.paid == fresh.paid
     before = session.to_json()
     with pytest.raises(ValueError, match="'mean smoothness' was not answered yet"):
         session.correct("mean smoothness", 0.1)
@@ -469,7 +469,7 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
         clf.session().observe("cells", {"age": 3.0})
     alone = clf.session(known={"worst area": 900.0})
     assert alone.next_feature is None or alone.next_feature.name != "cells"
-    assert alone.cost == 0
+    assert alone.paid == 0
 
 
 def test_cases_share_what_does_not_depend_on_them(clf, rows, monkeypatch):
@@ -488,7 +488,7 @@ def test_cases_share_what_does_not_depend_on_them(clf, rows, monkeypatch):
     play(case, rows.to_numpy()[1])
     play(other, rows.to_numpy()[0])
     assert [case.decision, other.decision] == clf.acquire(rows.iloc[[1, 0]]).decision.tolist()
-    assert [case.paid, other.cost] == pytest.approx(clf.acquire(rows.iloc[[1, 0]]).cost.tolist())
+    assert [case.paid, other.paid] == pytest.approx(clf.acquire(rows.iloc[[1, 0]]).paid.tolist())
 
 
 @pytest.mark.parametrize("zero_bin", [True, False, "auto"])

@@ -37,7 +37,7 @@ def test_alone_and_among_many(name, order):
         assert np.array_equal(found, wanted[:, : found.shape[1]])
         assert (wanted[:, found.shape[1] :] == -1).all()
     assert np.allclose(few.posterior, batch.posterior[some], rtol=0, atol=1e-9)
-    assert np.allclose(few.cost, batch.cost[some], rtol=0, atol=1e-9)
+    assert np.allclose(few.paid, batch.paid[some], rtol=0, atol=1e-9)
     for i in some.tolist():
         assert clf.predict(rows[i : i + 1]).tolist() == [batch.decision[i]]
         case, asked = clf.session(), []
@@ -47,7 +47,7 @@ def test_alone_and_among_many(name, order):
             asked.append(question.column)
         assert asked == batch.order[i][batch.order[i] >= 0].tolist()
         assert np.allclose(case.posterior, batch.posterior[i], rtol=0, atol=1e-9)
-        assert case.paid == pytest.approx(batch.cost[i], abs=1e-9)
+        assert case.paid == pytest.approx(batch.paid[i], abs=1e-9)
         assert case.decision == batch.decision[i]
         facts = case._cases[-1].facts  # which nobody asked for on the way
         assert np.allclose(facts.probabilities, case.belief.probabilities, rtol=0, atol=1e-9)

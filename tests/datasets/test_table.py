@@ -56,7 +56,7 @@ def test_the_model_is_that_of_the_command_line(path: Path, method: str) -> None:
     a, b = ours.acquire(X), theirs.acquire(X)
     assert a.n_features.mean() > 0.5
     np.testing.assert_array_equal(a.decision, b.decision)
-    np.testing.assert_array_equal(a.cost, b.cost)
+    np.testing.assert_array_equal(a.paid, b.paid)
     np.testing.assert_array_equal(a.posterior, b.posterior)
     assert ours.problem_.prices.tolist() == theirs.problem_.prices.tolist()
 

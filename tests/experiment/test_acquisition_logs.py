@@ -105,7 +105,7 @@ def test_prices_of_groups() -> None:
     groups = [0, 0, 0, *range(1, 11)]
     clf = seqclass.etana(Costs(0.02, groups=groups, discounted_costs=0.001)).fit(X[::2], Y[::2])
     log = afabench_log(clf, X[1::2], Y[1::2])
-    np.testing.assert_allclose(log.groupby("idx").tail(1)["accumulated_cost"], clf.acquire(X[1::2]).cost)
+    np.testing.assert_allclose(log.groupby("idx").tail(1)["accumulated_cost"], clf.acquire(X[1::2]).paid)
 
 
 def test_missing_features_have_no_row() -> None:
@@ -114,7 +114,7 @@ def test_missing_features_have_no_row() -> None:
     holes[:, clf.order_[0]] = np.nan
     log = afabench_log(clf, holes, Y[1::2])
     assert not (log["action_performed"] == clf.order_[0] + 1).any()
-    np.testing.assert_allclose(log.groupby("idx").tail(1)["accumulated_cost"], clf.acquire(holes).cost)
+    np.testing.assert_allclose(log.groupby("idx").tail(1)["accumulated_cost"], clf.acquire(holes).paid)
     paid = seqclass.etana(Costs(0.01, charge_missing=True)).fit(X[::2], Y[::2])
     with pytest.raises(ValueError, match="charge_missing"):
         afabench_log(paid, holes, Y[1::2])

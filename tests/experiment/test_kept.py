@@ -185,8 +185,8 @@ def test_explanations_are_those_of_the_classifier(results: Results) -> None:
     assert list(explored.truth or ()) == data.labels[rows].tolist()
     for one, own in zip(explored.explanations, clf.explain(data.X[rows], feature_names=data.names()), strict=True):
         assert one.steps == own.steps
-        assert (one.prior, one.posterior, one.not_asked, one.cost) == (
-            *(own.prior, own.posterior, own.not_asked, own.cost),
+        assert (one.prior, one.posterior, one.not_asked, one.paid) == (
+            *(own.prior, own.posterior, own.not_asked, own.paid),
         )
         assert one.decision == data.class_names[own.decision]
         assert list(one.decision_costs.values()) == list(own.decision_costs.values())

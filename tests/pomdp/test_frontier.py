@@ -303,7 +303,7 @@ def test_classifier_with_budgets(tmp_path):
     np.testing.assert_array_equal(clf.predict(X[:50]), record.decision[:50])
     np.testing.assert_array_equal(clf.predict(sp.csr_array(X)), record.decision)
     clf.save(tmp_path / "model.seq")
-    np.testing.assert_array_equal(seqclass.load(tmp_path / "model.seq").acquire(X).cost, record.paid)
+    np.testing.assert_array_equal(seqclass.load(tmp_path / "model.seq").acquire(X).paid, record.paid)
     assert evaluate(*_pair(clf.with_prior([0.2, 0.8])), max_histories=10**6).price == pytest.approx(0.015, rel=0.02)
 
     few = seqclass.etana(solver=solver, feature_costs=0.001, max_features=2).fit(X, y)

@@ -324,7 +324,7 @@ def predict() -> None:
       decision         the cheapest decision
       posterior_CLASS  probability of each class, given what was acquired
       n_features       features acquired
-      cost             prices paid, in the unit of the model's prices
+      paid             prices paid, in the unit of the model's prices
       asked            names of the features asked for, in order, joined by ";"; one that
                        holds ; or " is in quotation marks, those in it doubled, as in CSV
       n_visits         visits made, and in asked + joins what one ordered; if visits cost

@@ -17,7 +17,6 @@ from seqclass._utils.text import join_names, money, near, short_repr, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent.agent import agent_of
-from seqclass.agent.choices import check_labels
 from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.export._c import c_source
 from seqclass.export._card import model_card
@@ -105,8 +104,7 @@ def export_policy(
         check_choice(respondent, "respondent", ("end", "decision", "record"))
         if format != "html":
             raise ValueError(f"respondent is for a page, and {short_repr(str(path))} is none: leave it out.")
-    labels = check_labels(agent_of(classifier_of(classifier)[0]), labels, words)
-    data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
+    data = _policy_data(classifier, labels, max_nodes, min_probability, words)
     if format == "html":
         text = policy_page(classifier, data, title, words, respondent)
     elif format == "json":
@@ -219,11 +217,21 @@ def policy_data(
     >>> data["kind"], data["program"]["any_order"], data["questions"][2]["name"]
     ('program', True, 'x2')
     """
+    return _policy_data(classifier, labels, max_nodes, min_probability)
+
+
+def _policy_data(
+    classifier: BaseSequentialClassifier | CertifiedError,
+    labels: Any,
+    max_nodes: int,
+    min_probability: float | None,
+    translate: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     clf, contract = classifier_of(classifier)
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    data = as_data(agent_of(clf), labels, max_nodes, min_probability)
+    data = as_data(agent_of(clf), labels, max_nodes, min_probability, translate)
     return data | {"promise": _promise(contract), "provenance": _provenance(clf)}
 
 

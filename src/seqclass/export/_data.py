@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -158,7 +159,13 @@ class _GraphBuilder:
 FORMAT, VERSION = "seqclass-policy", 4
 
 
-def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(
+    agent: Agent,
+    labels: Any,
+    max_nodes: int,
+    min_probability: float | None,
+    translate: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(agent.policy.initial_belief()[1]) > 1:
         raise ValueError(
@@ -172,7 +179,7 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
         alone[agent.support[agent.known]] = -1
         agent = replace(agent, prices=replace(agent.prices, bundles=alone if (alone >= 0).any() else None))
         problem = whole_problem(agent)
-    words = check_labels(agent, labels)
+    words = check_labels(agent, labels, translate)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
