@@ -184,13 +184,16 @@ def behind(frame: pd.DataFrame, price: str, base: str, by: float = 0.01) -> str:
 
 
 def summary(frame: pd.DataFrame, base: str) -> str:
-    """Markdown: cost and difference of each method at all prices."""
-    prices = list(dict.fromkeys(frame["price"]))
-    by_price = {price: {row.method: row for row in differences(frame, price, base)} for price in prices}
-    n_sets = [next(iter(rows.values())).n_sets for rows in by_price.values()]
+    """Markdown: cost and difference of each method at all prices at which several are recorded."""
+    by_price = {
+        price: {row.method: row for row in differences(frame, price, base)} for price in frame["price"].unique()
+    }
+    by_price = {price: rows for price, rows in by_price.items() if len(rows) > 1}
+    prices = list(by_price)
+    heads = [f"{price}, {number(next(iter(rows.values())).n_sets, 'set')}" for price, rows in by_price.items()]
     methods = list(by_price[prices[0]])
     lines = [
-        f"| mean cost | {' | '.join(f'{price}, {n} sets' for price, n in zip(prices, n_sets))} | CPU seconds |",
+        f"| mean cost | {' | '.join(heads)} | CPU seconds |",
         "|---|" + "---|" * len(prices) + "---:|",
     ]
     for method in methods:
