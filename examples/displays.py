@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.linear_model import LogisticRegression, Perceptron
@@ -296,7 +297,9 @@ def main() -> None:
     elif arguments.display is None:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, draw in DISPLAYS.items():
-            draw().figure_.savefig(arguments.output / f"{name}.png", dpi=100)
+            figure = draw().figure_
+            figure.savefig(arguments.output / f"{name}.png", dpi=100)
+            plt.close(figure)
     else:
         DISPLAYS[arguments.display]().figure_.savefig(arguments.output, dpi=100)
     if arguments.output is not None:
