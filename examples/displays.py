@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.linear_model import LogisticRegression, Perceptron
@@ -295,6 +294,8 @@ def main() -> None:
         for name, draw in DISPLAYS.items():
             print(f"{name:28} {draw.__doc__}")
     elif arguments.display is None:
+        import matplotlib.pyplot as plt
+
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, draw in DISPLAYS.items():
             figure = draw().figure_
