@@ -52,7 +52,7 @@ def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] 
     >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
     >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
     >>> print(action_table(clf, [[0.1, 5.0]]).round(3).to_string(index=False))
-     row  step action  outcome  price  cost decision  P(a)  P(b)
+     row  step action  outcome  price  paid decision  P(a)  P(b)
        0     0     x0        0   0.01  0.01        a 0.500 0.500
        0     1   None     <NA>   0.00  0.01        a 0.955 0.045
     """
