@@ -451,7 +451,7 @@ def test_an_adaptive_classifier_with_a_budget_leaves_out_what_asks_in_one_order(
     X, y = table.iloc[:200, :4], table["diagnosis"][:200]
     clf = adaptive(Costs(0.01, visit_cost=0.02), effort="quick", max_cost=0.05).fit(X, y)
     assert clf.choice_.skipped == ("what asks in one order, as max_cost with costs of visits needs any order",)
-    assert clf.acquire(X).cost.max() <= 0.05 + 1e-9
+    assert clf.acquire(X).paid.max() <= 0.05 + 1e-9
 
 
 def test_the_command_line_orders_panels(tmp_path, monkeypatch):
