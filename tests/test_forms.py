@@ -381,7 +381,7 @@ int main(void)
         for (i = 0; i < SEQ_FEATURES; i++) if (scanf("%d", &row[i]) != 1) return 0;
         seq_begin(&c);
         while ((q = seq_question(&c)) >= 0) { printf("%d ", q); if (TELL(&c, q, row + seq_feature_start[q])) return 1; }
-        printf("| %d %.17g", seq_decision(&c), seq_cost_of(c));
+        printf("| %d %.17g", seq_decision(&c), seq_paid(c));
         for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(&c)[i]);
         printf("\\n");
     }
