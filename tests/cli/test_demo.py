@@ -50,7 +50,7 @@ def test_story(comparison: Demonstration) -> None:
     assert 3 <= len(story.steps) <= 5
     assert record.n_features[0] == len(story.steps)
     assert record.decision[0] == story.decision
-    assert story.cost == pytest.approx(record.paid[0])
+    assert story.paid == pytest.approx(record.paid[0])
     assert record.beliefs is not None
     np.testing.assert_allclose([story.prior, *(step.belief for step in story.steps)], record.beliefs[0], atol=1e-12)
     assert comparison.y_held_out[story.row] == story.truth

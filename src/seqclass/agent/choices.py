@@ -55,7 +55,7 @@ def check_labels(agent: Agent, labels: Any, translate: Mapping[str, str] | None 
 
     marks = marks_of(agent)
 
-    def features_of(name: str) -> list[str]:
+    def values_of(name: str) -> list[str]:
         if (column := number.get(name)) is None:  # a bundle
             return marks.get(name, [])
         return category_choices(agent, column) or list(
@@ -63,7 +63,7 @@ def check_labels(agent: Agent, labels: Any, translate: Mapping[str, str] | None 
         )
 
     names = dict.fromkeys([*number, *agent.prices.bundle_names])
-    words = Labels.from_value(labels).check(names, features_of, agent.classes.tolist(), agent.decisions.tolist())
+    words = Labels.from_value(labels).check(names, values_of, agent.classes.tolist(), agent.decisions.tolist())
     features: dict[str, Any] = dict(words.features)
     usual = {str(k): (translate or {}).get(text, text) for k, text in enumerate(agent.model._outcome_words)}
     for name, at in number.items() if usual else ():

@@ -218,7 +218,7 @@ def _print_story(story: Story) -> None:
         "\n"
         + wrap(
             f"Then no measurement was expected to be worth its price: the decision is {story.decision}, {right}, after "
-            f"{len(story.steps)} of 30 measurements and {story.cost:g} paid."
+            f"{len(story.steps)} of 30 measurements and {story.paid:g} paid."
         )
     )
 
@@ -248,7 +248,7 @@ class Story:
         The questions.
     decision, truth : str
         What was decided, and what was true.
-    cost : float
+    paid : float
         Price paid.
     """
 
@@ -258,7 +258,7 @@ class Story:
     steps: tuple[DemoStep, ...]
     decision: str
     truth: str
-    cost: float
+    paid: float
 
     def record(self) -> dict[str, Any]:
         """Return the story as a plain record."""
@@ -284,7 +284,7 @@ def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:
         steps=steps,
         decision=str(session.decision),
         truth=str(comparison.y_held_out[row]),
-        cost=session.paid,
+        paid=session.paid,
     )
 
 
