@@ -15,6 +15,7 @@ import functools
 import itertools
 import json
 import math
+import operator
 import tempfile
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Reader:
         self.stages = min(self.n_questions if self.max_questions is None else self.max_questions, self.n_questions)
         self.dearest = max(map(max, data["decision_costs"])) or 1.0
         self.perfect = [min(row) for row in data["decision_costs"]]
-        self.case = {"w": self.hidden_prior, "seen": {}, "paid": set(), "spent": 0.0, "known": 0}
+        self.case = {"w": self.hidden_prior, "seen": {}, "shown": {}, "paid": set(), "spent": 0.0, "known": 0}
         self.case |= {"ordered": [], "owed": {}, "visits": 0}
         free = {"cost": 0.0, "delay_cost": 0.0, "delays": [0.0] * len(self.questions), "max_panel": None}
         self.visit = data["visits"] or free
@@ -73,10 +74,12 @@ class Reader:
             self.order([question] if waits or question not in panel else panel)
             self.case["ordered"] = waits or self.case["ordered"]
         case, weight = self.case, self.case["w"]
+        shown = dict(case["shown"])
         for feature, outcome in zip(self.questions[question]["features"], outcomes):
             if outcome >= 0:
-                rows = self.rows(case, question) if self.network else self.likelihoods[feature]
+                rows = self.spread_of(shown)[feature] if self.network else self.likelihoods[feature]
                 weight = [w * p for w, p in zip(weight, rows[outcome])]
+                shown[feature] = outcome
         pays = not known and (max(outcomes) >= 0 or self.data["charge_missing"])
         price, full = self.own(case, question) if pays else 0.0, pays and self.in_full(case, question)
         self.case = self.after(case, question, weight, tuple(outcomes), price, full)
@@ -92,7 +95,9 @@ class Reader:
         group, total = self.questions[question]["group"], sum(weight)
         spent = case["spent"] + (self.price(case, question) if price is None else price)
         paid = case["paid"] | ({group} if pays and group is not None else set())
-        told = {"w": [w / total for w in weight], "seen": case["seen"] | {question: outcomes}, "paid": paid}
+        shown = {f: v for f, v in zip(self.questions[question]["features"], outcomes) if v >= 0}
+        told = {"seen": case["seen"] | {question: outcomes}, "shown": case["shown"] | shown, "paid": paid}
+        told["w"] = [w / total for w in weight]
         case = {key: value for key, value in case.items() if key != "standing"}
         return case | told | {"spent": spent, "stage": case.get("stage", 0) + 1}
 
@@ -102,7 +107,16 @@ class Reader:
 
     def own(self, case, q):
         """Price of a question, that of its visit left out."""
-        return self.questions[q]["full_price" if self.in_full(case, q) else "price"]
+        price, told = self.questions[q]["full_price" if self.in_full(case, q) else "price"], self.told(case)
+        for one in self.prices_after:  # of those that hold the last one counts
+            if one["question"] == q and all(told.get(gate["feature"], -1) in gate["answers"] for gate in one["if"]):
+                price = one["price"]
+        return price
+
+    def told(self, case):
+        """Outcomes by feature, with those that are implied by what is known at the start."""
+        implied = {self.questions[q]["features"][0]: v for q, v in case.get("implied", {}).items()}
+        return implied | case["shown"]
 
     def in_full(self, case, q):
         """Whether it pays in full for its group: nothing did, and nothing that is waited for would add less."""
@@ -133,13 +147,24 @@ class Reader:
 
     def rows(self, case, q):
         """P(outcome | hidden state) of a question; in a network, whose classes are the states, given what was seen."""
-        if not self.network:
-            return self.bundles[q] or self.likelihoods[self.questions[q]["features"][0]]
-        seen = tuple(sorted((one, v) for one, (v,) in case["seen"].items() if v >= 0))
+        shows = self.questions[q]["features"]
+        return self.jointly(case["shown"], *shows) if self.network else self.bundles[q] or self.likelihoods[shows[0]]
+
+    def jointly(self, shown, feature, *others):
+        """P(joint outcome | class, what was seen) of features of a network, the last one changes first."""
+        rows = self.spread_of(shown)[feature]
+        if not others:
+            return rows
+        after = [self.jointly(shown | {feature: v}, *others) for v in range(len(rows))]
+        return [[p * q for p, q in zip(row, more)] for row, own in zip(rows, after) for more in own]
+
+    def spread_of(self, shown):
+        """P(outcome | class, what was seen) of each feature of a network."""
+        seen = tuple(sorted(shown.items()))
         if seen not in self.spreads:
-            classes = [self.spread(c, dict(seen)) for c in range(len(self.data["classes"]))]
+            classes = [self.spread(c, shown) for c in range(len(self.data["classes"]))]
             self.spreads[seen] = [[list(row) for row in zip(*of)] for of in zip(*classes)]
-        return self.spreads[seen][q]
+        return self.spreads[seen]
 
     def spread(self, c, seen):
         """P(outcome | class, what was seen) of each variable: messages go through the cliques to the roots and back."""
@@ -196,16 +221,20 @@ class Reader:
         return [q for q in asked if q in allowed and q not in case.get("closed", ())]
 
     def consequences(self, logic, answers, unasked, lost):
-        """What skip logic says of answers by question: with implied ones, what is open, and what never will be."""
+        """What skip logic says of answers by feature: with implied ones, what is open, and what never will be."""
         answers, closed, opens = dict(answers), set(lost), {}
 
         def hit(rule):
-            return answers.get(rule["after"], -1) in rule["answers"]
+            return answers.get(rule["feature"], -1) in rule["answers"]
+
+        def shows(rule):
+            return self.questions[rule["question"]]["features"][0]
 
         while more := [
-            r for r in logic if r["effect"] == "implies" and hit(r) and r["question"] in unasked - {*answers}
-        ]:
-            answers[more[0]["question"]] = more[0]["implied"]
+            r for r in logic
+            if r["effect"] == "implies" and hit(r) and r["question"] in unasked and shows(r) not in answers
+        ]:  # fmt: skip
+            answers[shows(more[0])] = more[0]["implied"]
         for rule in logic:
             if rule["effect"] == "opens":
                 opens.setdefault(rule["question"], []).append(rule)
@@ -216,7 +245,7 @@ class Reader:
             return (any if any(rule["any"] for rule in own) else all)(map(is_met, own))
 
         def may(rule):
-            return hit(rule) if rule["after"] in answers else rule["after"] not in closed
+            return hit(rule) if rule["feature"] in answers else rule["after"] not in closed
 
         while more := [q for q, own in opens.items() if q not in closed and not met(own, may)]:
             closed.update(more)
@@ -262,10 +291,9 @@ class Reader:
             least += sum([prices[q] for q in own if q in there][: need[a]] if rules["at_least"][a] else [])
         most = sum(full[q] for q in must)
         most += sum(k * max((full[q] for q in every if area[q] == a), default=0) for a, k in enumerate(need))
-        outcomes = {q: seen[0] for q, seen in case["seen"].items() if seen[0] >= 0} | case.get("implied", {})
         unasked = {*every} - asked - {*case.get("implied", {})} - case.get("closed", set())
         allowed = there - {*case.get("implied", {})} - case.get("closed", set())
-        allowed &= self.consequences(rules["answers"], outcomes, unasked, set())[1]
+        allowed &= self.consequences(rules["answers"], self.told(case), unasked, set())[1]
         for q in rules["first"]:
             if q in allowed and (q in must or q not in required):
                 allowed = {q}
@@ -323,7 +351,7 @@ class Reader:
         cost = self.price(case, q)
         for v, joint in enumerate(self.joints(case, q)):
             if sum(joint) > 0:
-                cost += sum(joint) * value(self.after(case, q, joint, (v,)))
+                cost += sum(joint) * value(self.after(case, q, joint, self.shows(q, v)))
         return cost
 
     def few(self, costs, most):
@@ -479,7 +507,7 @@ class Reader:
     def follow(self, branches, q, most):
         """All answers of a question in each branch, or where they are many an even sample of fixed size."""
         found = [
-            (share * sum(joint), self.after(case, q, joint, (v,)))
+            (share * sum(joint), self.after(case, q, joint, self.shows(q, v)))
             for share, case in branches for v, joint in enumerate(self.joints(case, q)) if sum(joint) > 0
         ]  # fmt: skip
         if len(found) <= most:
@@ -542,10 +570,11 @@ class Reader:
         case = {key: value for key, value in self.case.items() if key != "standing"}
         if self.start:  # what is known at the start closes questions, or answers them
             first = {q for q, question in enumerate(self.questions) if "known" in question}
-            told = {q: seen[0] for q, seen in case["seen"].items() if q in first and seen[0] >= 0}
+            told = {f: v for q in first for f in self.questions[q]["features"] if (v := case["shown"].get(f, -1)) >= 0}
             rest = {*range(len(self.questions))} - first
-            implied, _, closed = self.consequences(self.start, told, rest, first - {*told})
-            implied = {q: v for q, v in implied.items() if q in rest - {*case["seen"]}}
+            answers, _, closed = self.consequences(self.start, told, rest, first)
+            shows = {q: self.questions[q]["features"][0] for q in rest - {*case["seen"]}}
+            implied = {q: answers[f] for q, f in shows.items() if f in answers}
             case |= {"implied": implied, "closed": (closed & rest) - {*implied, *case["seen"]}}
         return case | {"stage": stage}
 
@@ -619,7 +648,8 @@ class Reader:
             if (not certainly and stop <= policy["cost"]) or (within.get("once") is True and case["visits"]):
                 return -1, None  # sure enough, or the one visit was made
             q = self.asks(within, case, True)[0] if self.any_order else case["stage"]
-            opens = self.must(case) or any(rule["after"] == q for rule in (self.rules or {}).get("answers", ()))
+            gates = [*(self.rules or {}).get("answers", ()), *(one for some in self.prices_after for one in some["if"])]
+            opens = self.must(case) or any(rule["after"] == q for rule in gates)
             if self.any_order and q >= 0 and not self.tells(q) and not opens and self.asks(within, case)[0] != q:
                 q = -1  # nothing is learnt of what has one outcome only
             told = {"type": "class information", "per_price": True}
@@ -628,6 +658,12 @@ class Reader:
         if kind == "likely" and not certainly and max(self.belief(case["w"])) >= policy["threshold"] - TIE:
             return -1, None
         return (min(self.open(case), default=-1) if policy["rule"] is None else self.next(policy["rule"], case)), None
+
+    def shows(self, q, code):
+        """Outcomes of the features of a question by the number of a joint one."""
+        sizes = [self.data["features"][feature]["n_outcomes"] for feature in self.questions[q]["features"]]
+        steps = [*itertools.accumulate([1, *sizes[:0:-1]], operator.mul)][::-1]
+        return tuple(code // step % size for step, size in zip(steps, sizes))
 
     def code(self, q, outcomes):
         """Number of a joint outcome; -1 where nothing was seen, None where only part of it was."""

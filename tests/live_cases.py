@@ -81,7 +81,9 @@ _MORE = [
         *("areas", "areas, groups", "areas, max_cost", "areas, likely", "areas, looking ahead", "areas, search"),
         *("areas, bounds", "areas, tree", "areas tied by enemies", "areas, improved", "areas, lookahead", "skips"),
         *("skips, tree", "skips, search", "skips, ladder, known", "skips, fixed order"),
-        *("marks", "marks, mixture", "marks, skips", "prices after"),
+        *("marks", "marks, mixture", "marks, skips", "marks, tree", "marks, fixed tree", "marks, fixed mixture"),
+        *("prices after", "prices after, ladder", "prices, marks, skips", "prices, marks, search"),
+        "prices, marks, known",
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
@@ -143,7 +145,7 @@ PAGES = {
 }
 PAGES |= {*(name for name in EXPORTED if name.startswith("visits"))}
 #: Those that are a graph.
-GRAPHS = ("graph", "prices after")
+GRAPHS = ("graph",)
 
 
 @functools.cache

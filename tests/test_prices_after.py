@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from live_cases import reader
 
 from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, adaptive, load
 from seqclass.analysis import sensitivity, what_if
@@ -235,19 +236,34 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
             case.observe(question.name, row[question.name])
         if how.get("target_cost") is None:  # which draws between two rules
             assert case.paid == pytest.approx(record.paid[i])
+            assert by_program(clf, row) == (path, pytest.approx(case.paid))
         if path:
             case.undo()
             assert case.paid == pytest.approx(bill(path[:-1], row, known))
     if how.get("rules") is None and way not in ("fixed", "conditional"):
         asked = clf.acquire(X, budget=2)
         np.testing.assert_allclose(asked.paid, bills(asked, X, known), atol=1e-12)
-    if known:
-        with pytest.raises(ValueError, match="or use `seqclass ask`"):
-            policy_data(clf)
-    elif how.get("target_cost") is None:
-        assert policy_data(clf)["kind"] == "graph"
+    if how.get("target_cost") is None:
         for name in ("m.html", "m.c"):
-            export_policy(clf, tmp_path / name)
+            assert export_policy(clf, tmp_path / name)["kind"] == "program"
+
+
+def by_program(clf: SequentialClassifier, row: Any) -> tuple[list[str], float]:
+    """What the exported program asks of a row, and what that costs."""
+    data = policy_data(clf)
+    program, path = reader()(data), list[str]()
+
+    def tell(number: int) -> None:
+        (shown,) = (data["features"][f] for f in data["questions"][number]["features"])
+        program.tell(number, [reader("outcome")(shown, str(row[shown["name"]]))])
+
+    for number, question in enumerate(data["questions"]):
+        if question.get("known"):
+            tell(number)
+    while (number := program.stand()[1]) >= 0:
+        path.append(data["questions"][number]["name"])
+        tell(number)
+    return path, program.case["spent"]
 
 
 def test_what_says_nothing_and_is_free_may_make_others_cheaper() -> None:

@@ -465,14 +465,38 @@ def _marked(solver: Any, model: Any = None, n_marks: int = 12, **settings: Any) 
     has = rng.random((len(X), n_marks)) < np.where(y == "ill", 0.5, 0.2)[:, None]
     has[:, 0] = X["kind"] == "x"
     X["where"] = ["; ".join(f"m{j}" for j in np.flatnonzero(row)) or "none of these" for row in has]
-    costs = Costs(settings.pop("price", 0.01), marks=["where"])
+    costs = Costs(settings.pop("price", 0.01), marks=["where"], prices_after=settings.pop("prices_after", None))
     return _free(solver, model, (X, y), discretizer=Discretizer(3), feature_costs=costs, **settings)
 
 
+#: Prices and questions that depend on marks.
+_ON_MARKS: dict[str, Any] = {
+    "prices_after": {("a", ("where: m0", "yes")): 0.001, ("b", "where: m1", "a"): 0.03, ("where", "kind"): 0.004},
+    "rules": SkipLogic({"c": {"after": "where: m1", "answers": "yes"}}),
+}
 _MADE |= {
     "marks": lambda: _marked(_INFORMED, NaiveBayes()),
     "marks, mixture": lambda: _marked(_INFORMED, n_marks=70),
     "marks, skips": lambda: _marked(_INFORMED, NaiveBayes(), 4, rules=SkipLogic({"a": "kind"}), known=["kind"]),
+    "marks, tree": lambda: _marked(_INFORMED, TreeNetwork(), 3),
+    "marks, fixed tree": lambda: _marked(Lookahead(1, certificate_paths=0), TreeNetwork(), 3, order="conditional"),
+    "marks, fixed mixture": lambda: _marked(None, n_marks=4, order="conditional"),
+    "prices, marks, skips": lambda: _marked(_INFORMED, n_marks=70, **_ON_MARKS),
+    "prices, marks, search": lambda: _marked(
+        ExactFreeOrder(certificate_paths=0), NaiveBayes(), 2, **_ON_MARKS, max_cost=0.03
+    ),
+    "prices, marks, known": lambda: _marked(
+        _INFORMED,
+        NaiveBayes(),
+        4,
+        known=["where"],
+        rules=_ON_MARKS["rules"],
+        prices_after={("c", "a", ("kind", "x")): 0.0},
+    ),
+    "prices after, ladder": lambda: _skipping(
+        _Ladder(_INFORMED, 0.02, 5),
+        feature_costs=Costs(0.01, prices_after={("d", "last"): 0.001, ("c", ("none", "no")): 0.03}),
+    ),
     "prices after": lambda: _free(
         _INFORMED,
         data=(_pointed()[0][["kind", "a", "b"]], _pointed()[1]),
@@ -654,7 +678,9 @@ def _values(clf: SequentialClassifier, question: Any, session: Any, rng: np.rand
 
 
 def _in_range(session: Any, name: str, rng: np.random.Generator) -> Any:
-    """A number that training showed, or a category."""
+    """A number that training showed, a category, or some marks."""
+    if name == "where":
+        return {f"where: m{j}": str(rng.choice(["no", "yes"])) for j in range(4) if rng.random() < 0.8}
     ends = session.training_range(name)
     return float(rng.choice(ends)) if ends else str(rng.choice(session.categories(name)))
 

@@ -177,12 +177,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     groups = [-1 if question["group"] is None else question["group"] for question in questions]
     counts = [feature["n_outcomes"] for feature in data["features"]]
     rows, starts = _flat(content["likelihoods"]), [0, *accumulate(counts)]
-    first, sizes = [], []
+    first, sizes, n_rows = [], [], starts[-1]
     for question, table in zip(questions, content["bundles"]):
-        feature = question["features"][0]
-        first.append(starts[feature] if table is None else len(rows))
-        sizes.append(counts[feature] if table is None else len(table))
-        rows = rows if table is None else rows + table
+        own = question["features"]
+        joint = 0 if question.get("known") else math.prod(counts[feature] for feature in own)
+        first.append(n_rows if len(own) > 1 else starts[own[0]])
+        sizes.append(len(table) if table else joint if len(own) > 1 else counts[own[0]])
+        rows, n_rows = rows + (table or []), n_rows + (sizes[-1] if len(own) > 1 else 0)
     limited = content["max_questions"] is not None
     visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
     waits = [delay * visits["delay_cost"] for delay in visits["delays"]]
@@ -222,7 +223,8 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "alone", alone),
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
-        *(_network(data, defines) if content["network"] else _states(rows, starts, defines)),
+        _table("int", "likelihood_start", starts),
+        *(_network(data, defines, n_rows) if content["network"] else _states(rows, defines)),
         *_columns("policy", parts.policies, type="int", stages="int", a="int", b="int", x="double"),
         *_columns("rule", parts.rules, type="int", per_price="int", a="int", b="int"),
         _table("int", "values_rule", [rule for rule, _, _ in parts.values]),
@@ -236,34 +238,35 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     tables += _policy_tables(parts, defines, n_classes, asked, len(data["decisions"]))
     case = (
         f"    double weight[{defines['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
-        f"    int seen[{len(questions) or 1}];\n    char paid[{defines['GROUPS']}];\n"
+        f"    int seen[{len(questions) or 1}];\n    int shown[{len(counts) or 1}];\n"
+        f"    char paid[{defines['GROUPS']}];\n"
         f"    char ordered[{len(questions) or 1}];\n    double owed[{defines['GROUPS']}];\n    int visits;\n"
     )
     return defines, case, "".join(tables)
 
 
 def _by_order(data: dict[str, Any]) -> bool:
-    """Whether what is left of a limit of cost depends on the order within a group."""
-    grouped = any(question["group"] is not None for question in data["questions"])
-    return grouped and data["program"]["max_cost"] is not None
+    """Whether what is left of a limit of cost depends on the order of the same answers."""
+    content, grouped = data["program"], any(question["group"] is not None for question in data["questions"])
+    return content["max_cost"] is not None and (grouped or bool(content["prices_after"]))
 
 
 def _n_listed(data: dict[str, Any], sizes: list[int]) -> int:
     """Partial answers where they alone tell what is best, and are more than a recursion goes through on the stack."""
     content = data["program"]
-    if any(content["bundles"]) or content["network"] or data["visits"] or _by_order(data):
+    if any(content["bundles"]) or content["network"] or content["rules"] or data["visits"] or _by_order(data):
         return 0
     n = math.prod(size + 1 for size in sizes)
     return n if FEW < n <= ANEW else 0
 
 
-def _states(rows: list[Any], starts: list[int], defines: dict[str, Any]) -> list[str]:
+def _states(rows: list[Any], defines: dict[str, Any]) -> list[str]:
     """P(outcome | hidden state), of each feature and then of bundles."""
     defines["CLIQUES"] = 0
-    return [_table("int", "likelihood_start", starts), _table("double", "likelihoods", _flat(rows), defines["HIDDEN"])]
+    return [_table("double", "likelihoods", _flat(rows), defines["HIDDEN"])]
 
 
-def _network(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
+def _network(data: dict[str, Any], defines: dict[str, Any], n_rows: int) -> list[str]:
     """Cliques of a network, and how one goes through their cells beside those of messages."""
     sizes, cliques = (data["program"]["network"][key] for key in ("sizes", "cliques"))
     cells = [math.prod(sizes[v] for v in clique["variables"]) for clique in cliques]
@@ -279,15 +282,16 @@ def _network(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
         down.append([steps.get(v, 0) for v in above])
         messages.append(math.prod(sizes[v] for v in shared))
     tables = [_flat(clique["table"]) for clique in cliques]
-    asked = len(data["questions"])
-    at_home = [v if v < asked and home[v] == k else -1 for k, one in enumerate(cliques) for v in one["variables"]]
+    shown = len(data["features"])
+    at_home = [v if v < shown and home[v] == k else -1 for k, one in enumerate(cliques) for v in one["variables"]]
     defines |= {
         "CLIQUES": len(cliques),
         "CELLS": sum(cells),
         "SENT": sum(messages),
         "MESSAGE": max([*messages, *sizes]),
         "WIDE": max(len(clique["variables"]) for clique in cliques) or 1,
-        "ROWS": sum(sizes[:asked]),
+        "ROWS": n_rows,
+        "SINGLES": sum(sizes[:shown]),
     }
     return [
         _table("int", "clique_start", _starts(up)),
@@ -311,12 +315,25 @@ def _rules(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
     logic = [*(rules["answers"] if rules else []), *start]
     gates = {rule["after"] for rule in logic[: len(logic) - len(start)]}
     defines |= {"RULED": int(rules is not None), "DEMANDS": int(bool(rules and rules["demands"])), "STARTS": len(start)}
-    defines |= {"LOGIC": len(logic) - len(start), "HAS_RULES": int(rules is not None or bool(start))}
+    prices = data["program"]["prices_after"]
+    ifs = _flat(one["if"] for one in prices)
+    gates |= {gate["after"] for gate in ifs}
+    defines |= {"LOGIC": len(logic) - len(start), "DEPENDS": len(prices)}
+    defines["HAS_RULES"] = int(rules is not None or bool(start) or bool(prices))
     tables = [_table("char", "gate", [int(q in gates) for q in range(n)])]
     if not defines["HAS_RULES"]:
         return tables
+    by_question = [[one for one in prices if one["question"] == q] for q in range(len(data["questions"]))]
+    tables += [
+        _table("int", "after_start", _starts(by_question)),
+        _table("double", "after_price", [one["price"] for one in prices]),
+        _table("int", "if_start", _starts([one["if"] for one in prices])),
+        *(_table("int", f"if_{key}", [gate[key] for gate in ifs]) for key in ("after", "feature")),
+        _table("int", "if_answer_start", _starts([gate["answers"] for gate in ifs])),
+        _table("int", "if_answer", _flat(gate["answers"] for gate in ifs)),
+    ] * bool(prices)
     effects = ("opens", "closes", "implies")
-    tables += [_table("int", f"logic_{key}", [rule[key] for rule in logic]) for key in ("question", "after")]
+    tables += [_table("int", f"logic_{key}", [rule[key] for rule in logic]) for key in ("question", "after", "feature")]
     tables += [
         _table("char", "logic_effect", [effects.index(rule["effect"]) for rule in logic]),
         _table("int", "logic_implied", [rule.get("implied", -1) for rule in logic]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from seqclass.agent._warm_start import WarmStart
 from seqclass.agent.agent import Agent, column_categories, feature_name, marks_of, outcome_labels, whole_problem
 from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
-from seqclass.export._program import has_hidden_states, program
+from seqclass.export._program import program
 from seqclass.export._rules import NotExportable
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
@@ -30,16 +29,14 @@ from seqclass.pomdp.visits import without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk_to_end
 
 
-def graph(
-    agent: Agent, max_nodes: int, min_probability: float | None, why: NotExportable, instead: str = ""
-) -> dict[str, Any]:
+def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: NotExportable) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
     least = 0.99  # least share of cases that is followed to its end
     reason = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
-    computed = (
-        "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model)"
+    remedy = (
+        "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model), "
+        "raise prices, fit fewer features, or raise max_nodes"
     )
-    remedy = f"{instead or computed}, raise prices, fit fewer features, or raise max_nodes"
     # rarer cases are cut until the graph is small enough
     cuts = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,)
     for cut in cuts[:1] if why.remedy else cuts:
@@ -172,13 +169,6 @@ def as_data(
             "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
         )
     problem = whole_problem(agent)
-    bundles = agent.prices.bundles
-    if bundles is not None and agent.known.size and not has_hidden_states(problem):
-        # tables of a network are of single columns, and what is known may be told by these
-        alone = bundles.copy()
-        alone[agent.support[agent.known]] = -1
-        agent = replace(agent, prices=replace(agent.prices, bundles=alone if (alone >= 0).any() else None))
-        problem = whole_problem(agent)
     words = check_labels(agent, labels, translate)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
@@ -203,7 +193,6 @@ def as_data(
     try:
         return data | {"kind": "program", "program": program(agent, problem)}
     except NotExportable as why:
-        one_price = "Leave prices_after out" if agent.prices.after else ""  # which alone no program can say
         if problem.visits is not None:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
@@ -211,20 +200,18 @@ def as_data(
                 "`seqclass ask`, or fit without visit_cost and delays."
             ) from None
         if any(len(question["features"]) > 1 for question in questions):
-            mixture = 'Fit a class mixture (seqclass.adaptive, or ClassMixture with order="adaptive")'
-            remedy = one_price if one_price and has_hidden_states(problem) else mixture
             raise ValueError(
-                f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. "
-                f"{remedy}, fit without bundles and marks, or use `seqclass ask` or a service."
+                f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
+                'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), fit without bundles and '
+                "marks, or use `seqclass ask` or a service."
             ) from None
         if agent.known.size:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph begins with a case of which nothing "
-                "is known, while this one knows columns at the start (known). "
-                f"{one_price or 'Fit NaiveBayes or ClassMixture as observation_model and leave rules out'}, or use "
-                "`seqclass ask`."
+                "is known, while this one knows columns at the start (known). Fit NaiveBayes or ClassMixture as "
+                "observation_model and leave rules out, or use `seqclass ask`."
             ) from None
-        return data | graph(agent, max_nodes, min_probability, why, one_price)
+        return data | graph(agent, max_nodes, min_probability, why)
 
 
 def _sets(agent: Agent) -> dict[str, Any] | None:

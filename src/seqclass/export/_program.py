@@ -34,6 +34,7 @@ from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, observations
+from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
@@ -89,11 +90,6 @@ def short(numbers: Any) -> Any:
     return np.array([float(f"{number:.13g}") for number in array.ravel().tolist()]).reshape(array.shape).tolist()
 
 
-def has_hidden_states(problem: AcquisitionProblem) -> bool:
-    """Whether answers are independent given one of finitely many states."""
-    return _latent_tables(problem) is not None
-
-
 def _latent_tables(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
     """Class and prior of each hidden state, and P(outcome | hidden state) of each question; None without such."""
     if isinstance(problem, MixtureProblem):
@@ -124,9 +120,9 @@ def _by_states(
 
 def _by_network(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
     """A network: the hidden states are the classes, and what an answer tells is worked out of tables of cliques."""
-    if problem.bundles is not None:
-        raise NotExportable("of a network it cannot say what a bundle of features tells")
-    cliques_of_model = agent.model.cliques(problem.features)
+    if any(agent.policy.problem.structure.is_sampled(q) for q in range(agent.policy.problem.n_questions)):
+        raise NotExportable("of a network it draws some of a bundle's joint outcomes, which are too many to list")
+    cliques_of_model = agent.model.cliques(_features(problem))
     if cliques_of_model is None:
         raise NotExportable(
             "what an answer tells depends on more than finitely many hidden states, and on no small network"
@@ -150,11 +146,15 @@ def _by_network(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
     }
 
 
+def _features(problem: AcquisitionProblem) -> IntArray:
+    """Features of the model, question by question."""
+    members = [problem.structure.members(question) for question in range(problem.n_questions)]
+    return np.concatenate(members or [np.empty(0, dtype=np.intp)])
+
+
 def _by_feature(agent: Agent, problem: AcquisitionProblem) -> list[FloatArray]:
     """P(outcome | hidden state) of each feature, question by question."""
-    features = np.concatenate(
-        [problem.structure.members(q) for q in range(problem.n_questions)] or [np.empty(0, dtype=np.intp)]
-    )
+    features = _features(problem)
     tables, hidden = agent.model.tables(features), agent.model.latent_tables(features)
     likelihoods = tables if tables is not None or hidden is None else hidden.tables
     assert likelihoods is not None  # or the problem would have no hidden states
@@ -165,10 +165,6 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
     n = own.n_questions
     if isinstance(own, ModelProblem):
-        if own.bundles is not None:
-            raise NotExportable(
-                "in one order for everybody it cannot say what a bundle of features tells of hidden states"
-            )
         alike = own.model is model and np.array_equal(own.features, whole.features[:n])
     elif _latent_tables(own) is not None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
@@ -291,7 +287,8 @@ def _(policy: PlannedPolicy) -> dict[str, Any]:
 def _plan(policy: PlannedPolicy) -> list[list[Any]]:
     """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
     problem = policy.problem
-    if problem.limits.max_cost is not None and problem.groups is not None:
+    rules = rules_of(problem)
+    if problem.limits.max_cost is not None and (problem.groups is not None or (rules is not None and rules.prices)):
         raise NotExportable("its plan depends on what was paid before")
     return _rows(problem, policy.plan)
 

@@ -20,15 +20,45 @@ class NotExportable(ValueError):
 def rules_data(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any]:
     """Rules of a problem, whose questions are the first ones of a problem of all questions."""
     starts = None if own.structure.starts is None else own.structure.starts.answers
-    return {"rules": _rules(own, whole), "start": _answer_rules(starts, whole, whole.n_questions)}
+    prices = _prices_after(whole, whole)
+    paid = [one for one in prices if one["question"] < own.n_questions]
+    if paid != _prices_after(own, whole) or any(gate["after"] >= own.n_questions for one in paid for gate in one["if"]):
+        raise NotExportable("its policy was made for other prices that depend on answers than those that are paid")
+    start = _answer_rules(starts, whole, whole.n_questions)
+    return {"rules": _rules(own, whole), "start": start, "prices_after": prices}
+
+
+def _places(whole: AcquisitionProblem) -> dict[int, tuple[int, int]]:
+    """Of each feature of a model the question that shows it, and its number in the data."""
+    members = [(question, int(j)) for question in range(whole.n_questions) for j in whole.structure.members(question)]
+    return {feature: (question, number) for number, (question, feature) in enumerate(members)}
+
+
+def _prices_after(problem: AcquisitionProblem, whole: AcquisitionProblem) -> list[dict[str, Any]]:
+    """Prices of questions by answers, the last that holds counts."""
+    rules, places, found = rules_of(problem), _places(whole), list[dict[str, Any]]()
+    for question, feature in enumerate(problem.features.tolist()):
+        low, high = float(problem.prices[question]), float(problem.full_prices[question])
+        for one in () if rules is None else (one for one in rules.prices if one.question == feature):
+            gates = [
+                dict(zip(("after", "feature"), places[gate])) | {"answers": _outcomes(whole, gate, answers)}
+                for gate, answers in one.after.items()
+            ]
+            found.append({"question": question, "if": gates, "price": low * (1 - one.price) + high * one.price})
+    return found
+
+
+def _outcomes(whole: AcquisitionProblem, feature: int, accepted: Any) -> list[int]:
+    """Outcomes of a feature that are accepted, all of them where None says so."""
+    question, bundle = _places(whole)[feature][0], whole.structure.bundle(_places(whole)[feature][0])
+    size = whole.n_outcomes[question] if bundle is None else bundle.sizes[list(bundle.features).index(feature)]
+    return list(range(int(size))) if accepted is None else [int(one) for one in accepted]
 
 
 def _rules(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any] | None:
     rules = rules_of(own)
     if rules is None:
         return None
-    if rules.prices:
-        raise NotExportable("prices depend on answers")
     if rules.has_requirements and own.limits.max_cost is not None:
         raise NotExportable("rules set money aside of max_cost for what has to be asked")
     head = rules.first[rules.compelled[rules.first]]
@@ -58,16 +88,15 @@ def _answer_rules(rules: AnswerRules | None, whole: AcquisitionProblem, n_questi
     """Skip logic by the first so many questions: what each answer opens, closes or implies."""
     if rules is None:
         return []
-    members = [whole.structure.members(question) for question in range(n_questions)]
-    place = {int(own[0]): question for question, own in enumerate(members) if len(own) == 1}
-    data = []
+    places, data = _places(whole), []
     for target, gate, accepts, implied in zip(rules.target, rules.gate, rules.accepts, rules.implied.tolist()):
-        question, after = (place.get(int(rules.features[one])) for one in (target, gate))
-        if question is None:  # which is never asked here
+        question, (after, feature) = places[int(rules.features[target])][0], places[int(rules.features[gate])]
+        if question >= n_questions:  # which is never asked here
             continue
-        if after is None:
-            raise NotExportable("skip logic looks at an answer that is one of a bundle")
+        if after >= n_questions:
+            raise NotExportable("skip logic looks at the answer to a question that the policy never asks")
         effect = {Effect.OPENS: "opens", Effect.CLOSES: "closes"}.get(implied, "implies")
-        rule = {"question": question, "after": after, "answers": np.flatnonzero(accepts).tolist(), "effect": effect}
+        accepted = np.flatnonzero(accepts).tolist()
+        rule = {"question": question, "after": after, "feature": feature, "answers": accepted, "effect": effect}
         data.append(rule | ({"implied": implied} if effect == "implies" else {"any": bool(rules.any_of[target])}))
     return data

@@ -97,13 +97,13 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return message;
   };
   const ofOne = ({ variables }, variable) => variables.map((v) => Number(v === variable));
-  /* P(outcome | class, what was seen) of each question. */
-  const spread = (seen) => {
-    const { sizes } = network, found = questions.map((_, q) => Array.from({ length: sizes[q] }, () => new Array(nClasses).fill(0)));
+  /* P(outcome | class, what was seen) of each feature. */
+  const spread = (shown) => {
+    const { sizes } = network, found = features.map((_, f) => Array.from({ length: sizes[f] }, () => new Array(nClasses).fill(0)));
     for (let c = 0; c < nClasses; c++) {
       const cells = cliques.map(({ table }) => Float64Array.from(table[table.length > 1 ? c : 0])), sent = [];
       cliques.forEach((clique, k) => {
-        for (const v of clique.home) if (seen[v] >= 0) along(clique, cells[k], ofOne(clique, v), Array.from({ length: sizes[v] }, (_, x) => Number(x === seen[v])), true);
+        for (const v of clique.home) if (shown[v] >= 0) along(clique, cells[k], ofOne(clique, v), Array.from({ length: sizes[v] }, (_, x) => Number(x === shown[v])), true);
         sent[k] = along(clique, cells[k], clique.up, new Float64Array(clique.size), false);
         const most = Math.max(...sent[k]) || 1;
         sent[k].forEach((x, i) => { sent[k][i] = x / most; });
@@ -116,7 +116,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
           const most = Math.max(...back) || 1;
           along(clique, cells[k], clique.up, back.map((x, i) => sent[k][i] > 0 ? x / most / sent[k][i] : 0), true);
         }
-        for (const v of clique.home.filter((v) => v < questions.length)) {
+        for (const v of clique.home.filter((v) => v < features.length)) {
           const shown = along(clique, cells[k], ofOne(clique, v), new Float64Array(sizes[v]), false), total = sum(shown);
           shown.forEach((x, i) => { found[v][i][c] = total > 0 ? x / total : 1 / sizes[v]; });
         }
@@ -126,17 +126,29 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What was worked out before is remembered, as a case comes back to where it stood with every answer. */
   const MOST_SPREADS = 500, spreads = new Map();
-  const tablesOf = ({ seen }) => {
-    const key = seen.map((v) => Math.max(v, -1)).join();
+  const spreadOf = (shown) => {
+    const key = shown.join();
     if (spreads.size > MOST_SPREADS) spreads.clear();
-    if (!spreads.has(key)) spreads.set(key, spread(seen));
+    if (!spreads.has(key)) spreads.set(key, spread(shown));
     return spreads.get(key);
   };
+  /* What features show, by feature, with one more outcome; and of several features together, one given the others. */
+  const showing = (shown, f, outcome) => shown.map((v, i) => i === f ? outcome : v);
+  const jointly = (shown, [f, ...rest]) => spreadOf(shown)[f].flatMap((row, v) => rest.length ? jointly(showing(shown, f, v), rest).map((more) => more.map((p, c) => p * row[c])) : [row]);
 
   /* What is known of a case: the weight of each hidden state, what was seen, what was paid, how many questions. */
   const classOf = program && program.hidden_class;
   /* P(outcome | hidden state), and what was seen, of a question; in a network the hidden states are the classes. */
-  const table = (s, q) => network ? tablesOf(s)[q] : program.bundles[q] || program.likelihoods[questions[q].features[0]];
+  const table = (s, q) => network ? jointly(s.shown, questions[q].features) : program.bundles[q] || program.likelihoods[questions[q].features[0]];
+  /* What each feature of a question shows by the number of an outcome, the last one changes first. */
+  const shownBy = (shown, q, outcome) => questions[q].features.reduceRight(({ more, left }, f) => {
+    const { n_outcomes: n } = features[f];
+    return { more: showing(more, f, left % n), left: Math.floor(left / n) };
+  }, { more: shown, left: outcome }).more;
+  const askedFor = features.map((_, f) => questions.findIndex((question) => question.features.includes(f)));
+  /* The outcome of each feature: seen, or implied by what is known at the start and marked by -4 - v; else -1. */
+  const toldBy = ({ seen, shown }) => shown.map((v, f) => v >= 0 ? v : seen[askedFor[f]] <= IMPLIED ? IMPLIED - seen[askedFor[f]] : -1);
+  const pricesAfter = questions.map((_, q) => program ? program.prices_after.filter(({ question }) => question === q) : []);
   /* Of a group one question pays in full: the first that is answered, in a visit that for which this adds least. */
   const surcharge = (q) => questions[q].full_price - questions[q].price;
   const leastAdded = (panel, group) => Math.min(Infinity, ...panel.filter((q) => questions[q].group === group).map(surcharge));
@@ -144,7 +156,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const { group } = questions[q];
     return group !== null && !s.paid[group] && !(leastAdded(s.ordered, group) < surcharge(q) * (1 - TIE));
   };
-  const own = (s, q) => inFull(s, q) ? questions[q].full_price : questions[q].price;
+  const own = (s, q) => {
+    const price = inFull(s, q) ? questions[q].full_price : questions[q].price;
+    if (!pricesAfter[q].length) return price;
+    const told = toldBy(s);
+    return pricesAfter[q].reduce((last, one) => one.if.every(({ feature, answers }) => answers.includes(told[feature])) ? one.price : last, price);
+  };
   /* What visits cost: a question costs one in which it is alone, unless it was ordered before. */
   const visits = data.visits, waits = questions.map((_, q) => visits ? visits.delay_cost * visits.delays[q] : 0);
   const alone = questions.map((_, q) => visits ? visits.cost + waits[q] : 0);
@@ -166,11 +183,11 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const every = Array.from({ length: program ? program.n_questions : 0 }, (_, q) => q);
   const cheapestPrice = least(every.map((q) => questions[q].price + alone[q]));
   const mostCost = program && program.max_cost !== null ? program.max_cost * WITHIN : Infinity;
-  /* What skip logic says of answers by question, -1 where there is none, and of questions that were not asked. */
+  /* What skip logic says of answers by feature, -1 where there is none, and of questions that were not asked. */
   const consequences = (logic, answers, unasked, lost) => {
-    const hit = (rule) => rule.answers.includes(answers[rule.after]), opens = new Map();
-    const implies = () => logic.find((rule) => rule.effect === "implies" && hit(rule) && unasked[rule.question] && answers[rule.question] < 0);
-    for (let rule = implies(); rule; rule = implies()) answers[rule.question] = rule.implied;
+    const hit = (rule) => rule.answers.includes(answers[rule.feature]), opens = new Map(), shows = ({ question }) => questions[question].features[0];
+    const implies = () => logic.find((rule) => rule.effect === "implies" && hit(rule) && unasked[rule.question] && answers[shows(rule)] < 0);
+    for (let rule = implies(); rule; rule = implies()) answers[shows(rule)] = rule.implied;
     const closed = questions.map(() => false);
     logic.forEach((rule) => {
       if (rule.effect !== "opens") closed[rule.question] = closed[rule.question] || hit(rule);
@@ -181,7 +198,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     for (let more = true; more;) {
       more = false;
       opens.forEach((own, q) => { // a question that is never asked opens none
-        if (!never[q] && !met(own, (rule) => answers[rule.after] >= 0 ? hit(rule) : !never[rule.after])) more = never[q] = true;
+        if (!never[q] && !met(own, (rule) => answers[rule.feature] >= 0 ? hit(rule) : !never[rule.after])) more = never[q] = true;
       });
     }
     return { answers, open: open_, never };
@@ -189,7 +206,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Rules: what may be asked, and what has to be before anything is decided. A question whose outcome v follows from what
      is known at the start is marked by -4 - v. */
   const rules = program ? program.rules : null, logic = rules && rules.answers.length ? rules.answers : null;
-  const openedBy = (seen) => consequences(logic, seen.map((v) => v <= IMPLIED ? IMPLIED - v : Math.max(v, -1)), seen.map((v) => v === OPEN), []).open;
+  const openedBy = (s) => consequences(logic, toldBy(s), s.seen.map((v) => v === OPEN), []).open;
   const groupsOf = every.map((q) => rules ? rules.enemies.filter((group) => group.includes(q)) : []);
   const ofArea = (values, q) => rules.area[q] < 0 ? 0 : values[rules.area[q]];
   const standing = (s) => {
@@ -221,7 +238,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const priceOf_ = (key) => sum(every.map((q) => must[q] ? questions[q][key] : 0));
     const cheap = sum(rules.cheapest.map((own, a) => rules.at_least[a] > 0 ? sum(own.filter((q) => there[q]).slice(0, Math.max(need[a], 0)).map((q) => questions[q].price)) : 0));
     const dear = sum(need.map((n, a) => n * Math.max(0, ...every.filter((q) => rules.area[q] === a).map((q) => questions[q].full_price))));
-    const opened = logic ? openedBy(s.seen) : null;
+    const opened = logic ? openedBy(s) : null;
     let allowed = there.map((is, q) => is && (!opened || opened[q]));
     const first_ = rules.first.find((q) => allowed[q] && s.seen[q] === OPEN && (must[q] || !rules.required.includes(q)));
     if (first_ !== undefined) allowed = allowed.map((_, q) => q === first_);
@@ -257,7 +274,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const seen = s.seen.slice(), paid = s.paid.slice();
     seen[q] = outcome;
     if (questions[q].group !== null) paid[questions[q].group] = true;
-    return { total, state: knowing(weight, { seen, paid, spent: s.spent + price(s, q), stage: s.stage + 1, ordered: [], visits: s.visits }) };
+    return { total, state: knowing(weight, { seen, shown: shownBy(s.shown, q, outcome), paid, spent: s.spent + price(s, q), stage: s.stage + 1, ordered: [], visits: s.visits }) };
   };
   const following = (s, q, value) => table(s, q).reduce((cost, _, v) => {
     const { total, state } = after(s, q, v);
@@ -522,7 +539,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What has one outcome only is not asked but where the policy buys it by itself. */
   const tells = (q) => questions[q].features.some((f) => features[f].n_outcomes > 1);
-  const gate = (q) => logic !== null && logic.some(({ after }) => after === q);
+  const gates = program ? [...(logic || []), ...program.prices_after.flatMap((one) => one.if)].map(({ after }) => after) : [], gate = (q) => gates.includes(q);
   /* Where the one visit that there may be was made. */
   const endedAt = (p, s) => p.type === "sure" ? endedAt(p.policy, s) : p.type === "panels" && p.once && s.visits > 0;
   const chooses = (p, s) => s.stage < p.n_stages && !endedAt(p, s);
@@ -618,17 +635,17 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
 
   /* What is known at the start closes questions, or answers them. */
-  const begun = (seen) => {
+  const begun = ({ seen, shown }) => {
     if (!program.start.length) return seen;
-    const known = questions.map((question) => Boolean(question.known)), told = seen.map((v, q) => known[q] ? Math.max(v, -1) : -1);
-    const after = consequences(program.start, told, known.map((is) => !is), known.map((is, q) => is && told[q] < 0));
-    return seen.map((v, q) => v !== OPEN || known[q] ? v : after.answers[q] >= 0 ? IMPLIED - after.answers[q] : after.never[q] ? CLOSED : OPEN);
+    const known = questions.map((question) => Boolean(question.known)), told = shown.map((v, f) => known[askedFor[f]] ? v : -1);
+    const after = consequences(program.start, told, known.map((is) => !is), known), answer = (q) => after.answers[questions[q].features[0]];
+    return seen.map((v, q) => v !== OPEN || known[q] ? v : answer(q) >= 0 ? IMPLIED - answer(q) : after.never[q] ? CLOSED : OPEN);
   };
   /* What the policy looks at: how many questions of its own were answered, or in a fixed order the first that was not. */
   const viewOf = (s) => {
     const own = s.seen.slice(0, program.n_questions), next = own.indexOf(OPEN);
     if (!program.any_order) return { ...s, stage: next < 0 ? own.length : next };
-    return { ...s, seen: begun(s.seen), stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
+    return { ...s, seen: begun(s), stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
   };
   const codeOf = (q, outcomes) => {
     if (outcomes.every((v) => v < 0)) return -1;
@@ -638,7 +655,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* The questions to order next, as the policy has it. */
   const panelNext = (s) => panelOf(program.policy, viewOf(s)).filter((q) => s.seen[q] === OPEN);
   const byProgram = (answers) => {
-    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0, ordered: [], owed: [], visits: 0 };
+    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), shown: features.map(() => -1), paid: [], spent: 0, known: 0, ordered: [], owed: [], visits: 0 };
     const steps = [];
     const order = (panel) => {
       const visit = visitOf(panel);
@@ -669,13 +686,15 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       }
       const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? own(s, question) : 0;
       const { group } = questions[question], full = pays && inFull(s, question);
-      let { weight } = s;
-      if (told) {
-        const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, network ? table(s, question)[outcomes[i]] : program.likelihoods[f][outcomes[i]]), weight));
+      let { weight, shown } = s;
+      questions[question].features.forEach((f, i) => {
+        if (outcomes[i] < 0) return;
+        const found = sized(times(weight, (network ? spreadOf(shown) : program.likelihoods)[f][outcomes[i]]));
         if (!(found.total > 0)) impossible(question);
         weight = found.weight;
-      }
-      s = { ...s, ...knowing(weight, {}), seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, ordered: s.ordered.filter((q) => q !== question), known: s.known + (known && question < program.n_questions ? 1 : 0) };
+        shown = showing(shown, f, outcomes[i]);
+      });
+      s = { ...s, ...knowing(weight, {}), shown, seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, ordered: s.ordered.filter((q) => q !== question), known: s.known + (known && question < program.n_questions ? 1 : 0) };
       s.seen[question] = codeOf(question, outcomes);
       if (full) s.paid[group] = true;
       else if (pays && group !== null && !s.paid[group]) s = { ...s, owed: Object.assign(s.owed.slice(), { [group]: Math.min(s.owed[group] ?? Infinity, surcharge(question)) }) };
@@ -749,10 +768,14 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Whether skip logic, or what is known at the start, leaves a question out after answers, as long as none opens it. */
   const isClosed = (given, question) => {
     if (!program || question >= program.n_questions) return false;
-    let seen = questions.map(() => OPEN);
-    given.filter((one) => one.outcomes).forEach((one) => { seen[one.question] = codeOf(one.question, told(one.question, one.outcomes)); });
-    if (program.any_order) seen = begun(seen);
-    return seen[question] <= CLOSED || (logic !== null && !openedBy(seen)[question]);
+    const s = { seen: questions.map(() => OPEN), shown: features.map(() => -1) };
+    given.filter((one) => one.outcomes).forEach((one) => {
+      const outcomes = told(one.question, one.outcomes);
+      s.seen[one.question] = codeOf(one.question, outcomes);
+      questions[one.question].features.forEach((f, i) => { s.shown[f] = outcomes[i]; });
+    });
+    if (program.any_order) s.seen = begun(s);
+    return s.seen[question] <= CLOSED || (logic !== null && !openedBy(s)[question]);
   };
 
   /* The number that a text is, or NaN; where decimals stand after a comma, a point before three digits may part thousands. */

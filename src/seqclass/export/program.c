@@ -13,6 +13,7 @@ typedef struct {
     int stage;
     int visits;
     int seen[SEQ_QUESTIONS];
+    int shown[SEQ_FEATURES];
     char paid[SEQ_GROUPS];
 #if SEQ_CLIQUES
     double told[SEQ_ROWS][SEQ_CLASSES];
@@ -24,7 +25,7 @@ typedef struct {
 
 /* How it stands to rules, where there are any. */
 #if SEQ_RULED
-#define seq_weigh(s) seq_stand((s)->seen, SEQ_STAGES - (s)->stage, &(s)->rule)
+#define seq_weigh(s) seq_stand((s)->seen, (s)->shown, SEQ_STAGES - (s)->stage, &(s)->rule)
 #define seq_by_rules(s, what, otherwise) ((s)->rule.what)
 #else
 #define seq_weigh(s) ((void)(s))
@@ -34,7 +35,7 @@ typedef struct {
 /* P(outcome | hidden state) of a question, by hidden state; in a network these are the classes. */
 #if SEQ_CLIQUES
 #define seq_row(s, question, outcome) ((s)->told[seq_table_start[question] + (outcome)])
-#define seq_learn(s) seq_spread((s)->seen, (s)->told)
+#define seq_learn(s) seq_foretell((s)->seen, (s)->shown, (s)->told)
 #else
 #define seq_row(s, question, outcome) (seq_likelihoods[seq_table_start[question] + (outcome)])
 #define seq_learn(s) ((void)(s))
@@ -117,10 +118,17 @@ static void seq_joint(const seq_view *s, int question, int outcome, double *join
         joint[seq_hidden_class[h]] += s->weight[h] * row[h];
 }
 
-static double seq_price_of(const char *paid, int question)
+#if SEQ_DEPENDS
+#define seq_after_answers(s, question, price) seq_price_after((s)->seen, (s)->shown, question, price)
+#else
+#define seq_after_answers(s, question, price) (price)
+#endif
+
+static double seq_price_of(const seq_view *s, int question)
 {
     int group = seq_group[question];
-    return group < 0 || paid[group] ? seq_prices[question] : seq_full_prices[question];
+    double price = group < 0 || s->paid[group] ? seq_prices[question] : seq_full_prices[question];
+    return seq_after_answers(s, question, price);
 }
 
 /* Least full price less price of a group in a panel. */
@@ -143,9 +151,10 @@ static int seq_in_full(const char *paid, const char *panel, int question)
 }
 
 /* The price beside what is waited for, that of the visit left out. */
-static double seq_own_of(const char *paid, const char *panel, int question)
+static double seq_own_of(const seq_case *c, const char *panel, int question)
 {
-    return (seq_in_full(paid, panel, question) ? seq_full_prices : seq_prices)[question] - seq_alone[question];
+    double price = (seq_in_full(c->paid, panel, question) ? seq_full_prices : seq_prices)[question] - seq_alone[question];
+    return seq_after_answers(c, question, price);
 }
 
 static int seq_open(const seq_view *s, int question)
@@ -154,7 +163,7 @@ static int seq_open(const seq_view *s, int question)
         return 0;
     if (!SEQ_ANY_ORDER)
         return question == s->stage;
-    return s->seen[question] == SEQ_OPEN && s->spent + seq_price_of(s->paid, question) <= SEQ_MOST
+    return s->seen[question] == SEQ_OPEN && s->spent + seq_price_of(s, question) <= SEQ_MOST
            && seq_by_rules(s, allowed[question], 1);
 }
 
@@ -195,6 +204,16 @@ static double seq_finish(const seq_view *s)
     return seq_must(s) ? s->stop + seq_by_rules(s, most, 0.0) : s->stop;
 }
 
+/* What the features of a question show by the number of an outcome: the last one changes first. */
+static void seq_show(int *shown, int question, int outcome)
+{
+    int f;
+    for (f = seq_feature_start[question + 1] - 1; f >= seq_feature_start[question]; f--) {
+        shown[f] = outcome % seq_outcomes[f];
+        outcome /= seq_outcomes[f];
+    }
+}
+
 /* What is known after a question showed an outcome; gives its probability. */
 static double seq_after(const seq_view *s, int question, int outcome, seq_view *next)
 {
@@ -212,8 +231,9 @@ static double seq_after(const seq_view *s, int question, int outcome, seq_view *
         next->weight[h] /= total;
     seq_by_class(next->weight, next->belief);
     next->stop = seq_stopping(next->belief);
-    next->spent += seq_price_of(s->paid, question);
+    next->spent += seq_price_of(s, question);
     next->seen[question] = outcome;
+    seq_show(next->shown, question, outcome);
     next->stage++;
     if (seq_group[question] >= 0)
         next->paid[seq_group[question]] = 1;
@@ -229,7 +249,7 @@ static double seq_least_on(const seq_view *s)
     int q;
     for (q = 0; q < SEQ_ASKED; q++)
         if (seq_open(s, q))
-            price = seq_least(price, seq_price_of(s->paid, q));
+            price = seq_least(price, seq_price_of(s, q));
     if (SEQ_VISITS && !SEQ_ANY_ORDER && s->stage < SEQ_STAGES && seq_group[s->stage] >= 0 && !s->paid[seq_group[s->stage]]) {
         /* what is ordered with it may pay in full */
         char panel[SEQ_QUESTIONS] = {0};
@@ -263,7 +283,7 @@ static void seq_once(const seq_view *s, double *costs)
 {
     int q;
     for (q = 0; q < SEQ_ASKED; q++)
-        costs[q] = seq_open(s, q) ? seq_price_of(s->paid, q) + seq_deciding_after(s, q) : HUGE_VAL;
+        costs[q] = seq_open(s, q) ? seq_price_of(s, q) + seq_deciding_after(s, q) : HUGE_VAL;
 }
 
 static double seq_least_of(const double *costs)
@@ -345,7 +365,7 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
         for (q = 0; q < SEQ_ASKED; q++)
             cheapest = seq_least(cheapest, seq_prices[q]);
         for (q = 0; q < SEQ_ASKED; q++) {
-            double least = seq_price_of(s->paid, q), joint[SEQ_CLASSES];
+            double least = seq_price_of(s, q), joint[SEQ_CLASSES];
             if (!(kept[q] < HUGE_VAL))
                 continue;
             for (v = 0; v < seq_table_size[q]; v++) {
@@ -366,7 +386,7 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
         costs[q] = HUGE_VAL;
         if (!(kept[q] < HUGE_VAL))
             continue;
-        costs[q] = seq_price_of(s->paid, q);
+        costs[q] = seq_price_of(s, q);
         for (v = 0; v < seq_table_size[q]; v++) {
             seq_view next;
             double total = seq_after(s, q, v, &next), cost;
@@ -488,7 +508,7 @@ static void seq_by_list(const seq_view *s, double *costs)
     for (h = 0; h < SEQ_HIDDEN; h++)
         chance += weight[h];
     for (q = 0; q < SEQ_ASKED; q++)
-        costs[q] = seq_open(s, q) ? seq_price_of(s->paid, q) + seq_later(number, q) / chance : HUGE_VAL;
+        costs[q] = seq_open(s, q) ? seq_price_of(s, q) + seq_later(number, q) / chance : HUGE_VAL;
 }
 #else
 /* Costs that were found already, each in the place that its number says, unless another one took it. */
@@ -510,7 +530,7 @@ static void seq_to_end(const seq_view *s, unsigned long number, seq_memory *know
         costs[q] = HUGE_VAL;
         if (!seq_open(s, q))
             continue;
-        costs[q] = seq_price_of(s->paid, q);
+        costs[q] = seq_price_of(s, q);
         for (v = 0; v < seq_table_size[q]; v++) {
             seq_view next;
             double total = seq_after(s, q, v, &next), cost;
@@ -617,7 +637,7 @@ static void seq_by_bounds(const seq_view *s, double *costs)
         costs[q] = HUGE_VAL;
         if (!(SEQ_RULED ? seq_may(s, q) : seq_open(s, q)))
             continue;
-        costs[q] = seq_price_of(s->paid, q);
+        costs[q] = seq_price_of(s, q);
         for (v = 0; v < seq_table_size[q]; v++) {
             const double *table = seq_bounds[asked + seq_bit[q]];
             double joint[SEQ_CLASSES], read;
@@ -737,7 +757,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
             scores[q] = -HUGE_VAL;
             if (!(tried[q] < HUGE_VAL))
                 continue;
-            scores[q] = s->stop - seq_price_of(s->paid, q);
+            scores[q] = s->stop - seq_price_of(s, q);
             for (v = 0; v < seq_table_size[q]; v++) {
                 seq_view next;
                 double total = seq_after(s, q, v, &next);
@@ -748,7 +768,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
         return;
     }
     for (q = 0; q < SEQ_ASKED; q++) {
-        double gain = 0, price = seq_price_of(s->paid, q), smallest = SEQ_TIE * SEQ_DEAREST;
+        double gain = 0, price = seq_price_of(s, q), smallest = SEQ_TIE * SEQ_DEAREST;
         if (!seq_may(s, q))
             continue;
         if (type == SEQ_RULE_EXPECTED)
@@ -935,7 +955,7 @@ static double seq_corrected(const seq_view *s, int outcome, int stage, int conte
 
 static double seq_stage_cost(int policy, const seq_view *s)
 {
-    double cost = seq_price_of(s->paid, s->stage), joint[SEQ_CLASSES];
+    double cost = seq_price_of(s, s->stage), joint[SEQ_CLASSES];
     int v, context = seq_context_of(s);
     for (v = 0; v < seq_table_size[s->stage]; v++) {
         double stop;
@@ -1296,7 +1316,7 @@ static int seq_chosen(int policy, const seq_view *s)
         return cost <= SEQ_TIE ? SEQ_DECIDE : s->stage;
     }
     if (type == SEQ_POLICY_VALUES) {
-        double extra = seq_price_of(s->paid, s->stage) - seq_planned_prices[s->stage];
+        double extra = seq_price_of(s, s->stage) - seq_planned_prices[s->stage];
         if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, seq_context_of(s), s->belief) + extra < beat)
             return s->stage;
         return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
@@ -1393,6 +1413,7 @@ static void seq_see(const seq_case *c, seq_view *s)
     memcpy(s->weight, c->weight, sizeof c->weight);
     memcpy(s->belief, c->belief, sizeof c->belief);
     memcpy(s->seen, c->seen, sizeof c->seen);
+    memcpy(s->shown, c->shown, sizeof c->shown);
     memcpy(s->paid, c->paid, sizeof c->paid);
     s->spent = c->spent;
     s->visits = c->visits;
@@ -1401,7 +1422,7 @@ static void seq_see(const seq_case *c, seq_view *s)
         s->stage += c->seen[q] != SEQ_OPEN;
     s->stage -= SEQ_LIMITED ? c->known : 0;
 #if SEQ_STARTS
-    seq_start(s->seen);
+    seq_start(s->seen, s->shown);
 #endif
     seq_learn(s);
     seq_weigh(s);
@@ -1482,9 +1503,9 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
     double weight[SEQ_HIDDEN], total = 0;
     const double *row;
 #if SEQ_CLIQUES
-    seq_view s;
+    double told[SEQ_SINGLES][SEQ_CLASSES];
 #endif
-    int f, h, first, any = 0, pays, outcomes[SEQ_FEATURES];
+    int f, h, first, any = 0, pays, outcomes[SEQ_FEATURES], shown[SEQ_FEATURES];
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return SEQ_WRONG;
     known = known || seq_told_at_start[question];
@@ -1496,15 +1517,17 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
         any = any || outcomes[f - first] >= 0;
     }
     memcpy(weight, c->weight, sizeof weight);
+    memcpy(shown, c->shown, sizeof shown);
     for (f = first; f < seq_feature_start[question + 1] && any; f++) {
         if (outcomes[f - first] < 0)
             continue;
 #if SEQ_CLIQUES
-        seq_see(c, &s);
-        row = seq_row(&s, question, outcomes[f - first]);
+        seq_spread(shown, told);
+        row = told[seq_likelihood_start[f] + outcomes[f - first]];
 #else
         row = seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]];
 #endif
+        shown[f] = outcomes[f - first];
         for (h = 0; h < SEQ_HIDDEN; h++)
             weight[h] *= row[h];
     }
@@ -1520,7 +1543,7 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
     pays = !known && (any || SEQ_CHARGE_MISSING);
     if (pays) {
         int full = seq_in_full(c->paid, c->ordered, question), group = seq_group[question];
-        c->spent += seq_own_of(c->paid, c->ordered, question);
+        c->spent += seq_own_of(c, c->ordered, question);
         if (full)
             c->paid[group] = 1;
         else if (group >= 0)
@@ -1529,6 +1552,7 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
     c->ordered[question] = 0;
     seq_settle(c);
     c->seen[question] = seq_code(question, outcomes);
+    memcpy(c->shown, shown, sizeof shown);
     c->known += known && question < SEQ_ASKED;
     return 0;
 }
@@ -1541,6 +1565,8 @@ void seq_begin(seq_case *c)
     seq_by_class(c->weight, c->belief);
     for (q = 0; q < SEQ_QUESTIONS; q++)
         c->seen[q] = SEQ_OPEN;
+    for (q = 0; q < SEQ_FEATURES; q++)
+        c->shown[q] = SEQ_MISSING;
     for (q = 0; q < SEQ_GROUPS; q++)
         c->owed[q] = HUGE_VAL;
 }
@@ -1597,8 +1623,8 @@ double seq_price(const seq_case *c, int question)
     if (question < 0 || question >= SEQ_QUESTIONS)
         return NAN;
     if (SEQ_VISITS && seq_first_in(c->ordered) < 0 && seq_wanted(c, panel) >= 0 && panel[question])
-        return seq_own_of(c->paid, panel, question);
-    return seq_own_of(c->paid, c->ordered, question);
+        return seq_own_of(c, panel, question);
+    return seq_own_of(c, c->ordered, question);
 }
 
 double seq_saving(const seq_case *c)
@@ -1618,7 +1644,7 @@ double seq_saving_once(const seq_case *c, int question)
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return NAN;
     seq_see(c, &s);
-    return seq_stopping(c->belief) - seq_own_of(c->paid, c->ordered, question)
+    return seq_stopping(c->belief) - seq_own_of(c, c->ordered, question)
            - (c->ordered[question] ? 0 : seq_alone[question]) - seq_deciding_after(&s, question);
 }
 

@@ -1,10 +1,37 @@
+#if SEQ_LOGIC || SEQ_DEPENDS
+/* Outcome of a feature of a question: seen, or implied by what is known at the start; else -1. */
+static int seq_told_of(const int *seen, const int *shown, int question, int feature)
+{
+    return shown[feature] >= 0 ? shown[feature] : seen[question] <= SEQ_IMPLIED ? SEQ_IMPLIED - seen[question] : -1;
+}
+
+#endif
+
+#if SEQ_DEPENDS
+/* A price that depends on answers: of those that hold the last one; else as it is. */
+static double seq_price_after(const int *seen, const int *shown, int question, double price)
+{
+    int i, k, n, holds;
+    for (i = seq_after_start[question]; i < seq_after_start[question + 1]; i++) {
+        for (holds = 1, k = seq_if_start[i]; k < seq_if_start[i + 1]; k++) {
+            int told = seq_told_of(seen, shown, seq_if_after[k], seq_if_feature[k]), is = 0;
+            for (n = seq_if_answer_start[k]; n < seq_if_answer_start[k + 1]; n++)
+                is = is || seq_if_answer[n] == told;
+            holds = holds && is;
+        }
+        price = holds ? seq_after_price[i] : price;
+    }
+    return price;
+}
+#endif
+
 #if SEQ_LOGIC || SEQ_STARTS
-/* Skip logic: what answers by question, -1 where there is none, say of others; rules from one number to another. */
+/* Skip logic: what answers by feature, -1 where there is none, say of questions; rules from one number to another. */
 static int seq_hit(int rule, const int *answers)
 {
     int i;
     for (i = seq_logic_start[rule]; i < seq_logic_start[rule + 1]; i++)
-        if (answers[seq_logic_after[rule]] == seq_logic_answer[i])
+        if (answers[seq_logic_feature[rule]] == seq_logic_answer[i])
             return 1;
     return 0;
 }
@@ -14,11 +41,10 @@ static int seq_met(int from, int to, const int *answers, const char *never, int 
 {
     int rule, any = 0, some = 0, all = 1, is;
     for (rule = from; rule < to; rule++) {
-        int gate = seq_logic_after[rule];
         if (seq_logic_effect[rule] != 0 || seq_logic_question[rule] != question)
             continue;
         any = any || seq_logic_any[rule];
-        is = never && answers[gate] < 0 ? !never[gate] : seq_hit(rule, answers);
+        is = never && answers[seq_logic_feature[rule]] < 0 ? !never[seq_logic_after[rule]] : seq_hit(rule, answers);
         some = some || is;
         all = all && is;
     }
@@ -31,8 +57,8 @@ static void seq_consequences(int from, int to, int *answers, const char *unasked
     do {
         for (more = 0, rule = from; rule < to; rule++) {
             q = seq_logic_question[rule];
-            if (seq_logic_effect[rule] == 2 && unasked[q] && answers[q] < 0 && seq_hit(rule, answers)) {
-                answers[q] = seq_logic_implied[rule];
+            if (seq_logic_effect[rule] == 2 && unasked[q] && answers[seq_feature_start[q]] < 0 && seq_hit(rule, answers)) {
+                answers[seq_feature_start[q]] = seq_logic_implied[rule];
                 more = 1;
             }
         }
@@ -56,19 +82,21 @@ static void seq_consequences(int from, int to, int *answers, const char *unasked
 
 #if SEQ_STARTS
 /* What is known at the start closes questions, or answers them: outcome v as -4 - v. */
-static void seq_start(int *seen)
+static void seq_start(int *seen, const int *shown)
 {
-    int q, answers[SEQ_QUESTIONS];
-    char unasked[SEQ_QUESTIONS], lost[SEQ_QUESTIONS], open[SEQ_QUESTIONS], never[SEQ_QUESTIONS];
+    int q, f, answers[SEQ_FEATURES];
+    char unasked[SEQ_QUESTIONS], open[SEQ_QUESTIONS], never[SEQ_QUESTIONS];
     for (q = 0; q < SEQ_QUESTIONS; q++) {
-        answers[q] = seq_told_at_start[q] && seen[q] >= 0 ? seen[q] : -1;
+        for (f = seq_feature_start[q]; f < seq_feature_start[q + 1]; f++)
+            answers[f] = seq_told_at_start[q] ? shown[f] : -1;
         unasked[q] = (char)!seq_told_at_start[q];
-        lost[q] = (char)(seq_told_at_start[q] && seen[q] < 0);
     }
-    seq_consequences(SEQ_LOGIC, SEQ_LOGIC + SEQ_STARTS, answers, unasked, lost, open, never);
+    seq_consequences(SEQ_LOGIC, SEQ_LOGIC + SEQ_STARTS, answers, unasked, seq_told_at_start, open, never);
     for (q = 0; q < SEQ_QUESTIONS; q++)
-        if (seen[q] == SEQ_OPEN && !seq_told_at_start[q])
-            seen[q] = answers[q] >= 0 ? SEQ_IMPLIED - answers[q] : never[q] ? SEQ_CLOSED : SEQ_OPEN;
+        if (seen[q] == SEQ_OPEN && !seq_told_at_start[q]) {
+            int answer = answers[seq_feature_start[q]];
+            seen[q] = answer >= 0 ? SEQ_IMPLIED - answer : never[q] ? SEQ_CLOSED : SEQ_OPEN;
+        }
 }
 #endif
 
@@ -139,9 +167,10 @@ static int seq_total(const seq_standing *r)
     return n;
 }
 
-static void seq_stand(const int *seen, int left, seq_standing *r)
+static void seq_stand(const int *seen, const int *shown, int left, seq_standing *r)
 {
     int q, i, k, gone = 0, short_ = 0, n, found[SEQ_SETS] = {0}, slack[SEQ_SETS] = {0};
+    (void)shown; /* at which skip logic looks */
     memset(r, 0, sizeof *r);
     for (q = 0; q < SEQ_ASKED; q++)
         r->must[q] = seq_is_required[q] && seen[q] < -1;
@@ -192,10 +221,11 @@ static void seq_stand(const int *seen, int left, seq_standing *r)
     memcpy(r->allowed, r->there, sizeof r->there);
 #if SEQ_LOGIC
     {
-        int answers[SEQ_QUESTIONS];
+        int answers[SEQ_FEATURES], f;
         char unasked[SEQ_QUESTIONS], lost[SEQ_QUESTIONS] = {0}, open[SEQ_QUESTIONS], never[SEQ_QUESTIONS];
         for (q = 0; q < SEQ_QUESTIONS; q++) {
-            answers[q] = seen[q] <= SEQ_IMPLIED ? SEQ_IMPLIED - seen[q] : seen[q] >= 0 ? seen[q] : -1;
+            for (f = seq_feature_start[q]; f < seq_feature_start[q + 1]; f++)
+                answers[f] = seq_told_of(seen, shown, q, f);
             unasked[q] = seen[q] == SEQ_OPEN;
         }
         seq_consequences(0, SEQ_LOGIC, answers, unasked, lost, open, never);

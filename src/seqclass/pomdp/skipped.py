@@ -54,7 +54,7 @@ def answers_to(
         if bundle is None or not (parts := np.flatnonzero(np.isin(bundle.features, features)).tolist()):
             continue
         seen = observed[:, question]
-        values = bundle.decode(np.maximum(seen, 0))
+        values = bundle.decode(np.maximum(seen, -1))
         for part in parts:
             number = int(np.searchsorted(features, bundle.features[part]))
             answers[:, number] = np.where(seen >= 0, values[:, part], _outcomes_or_missing(seen))
