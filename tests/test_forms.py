@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -546,9 +547,6 @@ USES: dict[str, Any] = {
     "predict a file": of_a_table,
     "drawn certificate": by_drawn_cases,
 }
-SLOW = ("page", "c", "predict a file", "drawn certificate")
-#: All at once under models whose parts are tried one by one.
-MORE = [cell for cell in CELLS if cell[0] == "all" and cell[1] in ("mixture", "tree")]
 
 
 def refusal(structure: str, order: str) -> str:
@@ -557,13 +555,40 @@ def refusal(structure: str, order: str) -> str:
     return 'rules need order="adaptive", in which any question may come next' if needs_any else ""
 
 
+#: A cell in a use, by its values of structure, model, order and use.
+Case = tuple[str, str, str, str]
+EVERY: list[Case] = [(*cell, use) for use in USES for cell in CELLS]
+
+
+def pairs(case: Case) -> set[tuple[tuple[int, str], ...]]:
+    """Two values of a case each, by what they are of."""
+    return {*combinations(enumerate(case), 2)}
+
+
+def covering(cases: list[Case], done: set[Any]) -> list[Case]:
+    """Cases in which any two values that are together in some are: each adds most that is new, the first of equals."""
+    left, chosen = set().union(*map(pairs, cases)) - done, list[Case]()
+    while left:
+        chosen.append(max(cases, key=lambda case: len(pairs(case) & left)))
+        left -= pairs(chosen[-1])
+    return chosen
+
+
+REFUSED = [case for case in EVERY if refusal(case[0], case[2])]
+#: What runs by default; all others are slow. What is refused stands for no other two values.
+CHOSEN = covering([case for case in EVERY if case not in REFUSED], set())
+CHOSEN += covering(REFUSED, set().union(*map(pairs, CHOSEN)))
+
+
+def test_any_two_values_of_the_matrix_run_by_default() -> None:
+    assert len(EVERY) == 640
+    assert set().union(*map(pairs, CHOSEN)) == set().union(*map(pairs, EVERY))
+    assert len(CHOSEN) < 90
+
+
 @pytest.mark.parametrize(
     ("use", "cell"),
-    [
-        pytest.param(use, cell, marks=pytest.mark.slow if use in SLOW or cell in MORE else ())
-        for use in USES
-        for cell in CELLS
-    ],
+    [pytest.param(case[3], case[:3], marks=() if case in CHOSEN else pytest.mark.slow) for case in EVERY],
     ids=lambda one: one if isinstance(one, str) else "-".join(one),
 )
 def test_a_form_in_every_use(use: str, cell: tuple[str, str, str], tmp_path: Path, request: Any) -> None:
