@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from live_cases import reader
 
 from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, adaptive, load
 from seqclass.analysis import sensitivity, what_if
-from seqclass.bn import ClassMixture, TreeNetwork
+from seqclass.bn import ClassMixture, NetworkTables, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import PriceAfter
 from seqclass.datasets.files import load_file
 from seqclass.diagnostic import TestTable
 from seqclass.evaluation.scores import score_rows
 from seqclass.export import export_policy, policy_data
+from seqclass.fitting import _price_order
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
@@ -264,6 +266,87 @@ def by_program(clf: SequentialClassifier, row: Any) -> tuple[list[str], float]:
         path.append(data["questions"][number]["name"])
         tell(number)
     return path, program.case["spent"]
+
+
+def world(seed: int) -> tuple[pd.DataFrame, np.ndarray, dict[str, float], dict[Any, float]]:
+    """Four questions, some of which tell little, and prices of two of them that depend on others."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 400)
+    X = pd.DataFrame(
+        {f"q{j}": np.where(rng.random(400) < rng.choice([0.5, 0.7, 0.8, 0.95]), y, 1 - y) for j in range(4)}
+    )
+    X = X.replace({0: "no", 1: "yes"})
+    usual = dict(zip(X, rng.uniform(0.005, 0.2, 4).tolist()))
+    a, b, c = rng.permutation(4)[:3].tolist()
+    cheap, other = float(rng.uniform(0.002, 0.03)), float(rng.uniform(0.002, 0.2))
+    return X, y, usual, {(f"q{a}", f"q{b}"): cheap, (f"q{c}", (f"q{b}", "yes")): other}
+
+
+def cost_along(order: Any, tables: Any, usual: list[float], after: list[PriceAfter], joint: Any, told: Any) -> float:
+    """Least expected cost of all ways to stop along an order."""
+    best = float(joint.min())
+    if order:
+        first, *rest = order
+        asked = joint.sum() * price_now(after, usual[first], first, told)
+        answers = (cost_along(rest, tables, usual, after, joint * tables[first][v], told | {first: v}) for v in (0, 1))
+        best = min(best, asked + sum(answers))
+    return best
+
+
+@pytest.mark.parametrize("way", ["conditional", "information"])
+@pytest.mark.parametrize("seeds", [[18, 55], pytest.param(range(60), marks=pytest.mark.slow)], ids=["some", "many"])
+def test_an_order_that_is_found_is_the_best_of_all_by_cost(seeds: Any, way: str) -> None:
+    above, saved = list[float](), list[float]()
+    for seed in seeds:
+        X, y, usual, after = world(seed)
+        solver, costs = ExactFreeOrder(certificate_paths=0), Costs(usual, prices_after=after)
+        clf = SequentialClassifier(order=way, solver=solver, feature_costs=costs).fit(X, y)
+        plain = SequentialClassifier(order=way, feature_costs=usual).fit(X, y).problem_.features.tolist()
+        given = (clf.model_.tables(np.arange(4)), [*usual.values()], clf.agent_.prices.after, clf.model_.class_prior_)
+        cost = {order: cost_along(list(order), *given, {}) for order in permutations(range(4))}
+        found = cost[tuple(clf.problem_.features.tolist())]
+        assert clf.expected_cost_ == pytest.approx(found, abs=1e-9)
+        above.append(found - min(cost.values()))
+        saved.append(cost[tuple(plain)] - found)
+    assert max(above) < 0.004
+    assert np.mean(np.array(above) > 1e-9) < 0.1
+    assert max(saved) > 0.01
+    assert min(saved) > -0.003
+
+
+def test_of_prices_that_never_apply_in_an_order_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = cases()
+    costs = Costs(USUAL, prices_after={("scan", ("history", "bad"), "cough"): 0.001})
+    with pytest.raises(ValueError, match="price of scan depends on cough, which comes later in the order: put that"):
+        SequentialClassifier(feature_costs=costs, order="given").fit(X, y)
+    monkeypatch.setattr(_price_order, "TUNING", _price_order.PriceOrderTuning(max_orders=1))
+    with pytest.warns(UserWarning, match=r"prices of 'scan' never apply, .*; give an order, or take order='adaptive'"):
+        clf = SequentialClassifier(feature_costs=costs, order="information").fit(X, y)
+    assert clf.problem_.features.tolist().index(3) < clf.problem_.features.tolist().index(4)
+    with pytest.warns(UserWarning, match="prices of 'scan' never apply"):
+        SequentialClassifier(feature_costs=costs, order="information", target_cost=0.01, solver=QUICK).fit(X, y)
+
+
+def test_orders_are_found_with_marks_what_is_known_and_without_rows() -> None:
+    X, y = cases()
+    rng = np.random.default_rng(1)
+    X["where"] = np.where(rng.random(len(X)) < 0.5, "arm; head", "head")
+    X.loc[0, "where"] = "none of these"
+    after = {("scan", ("where: arm", "no")): 0.0, ("blood", "sample"): 0.001}
+    costs = Costs(USUAL | {"scan": 0.3, "where": 0.002}, marks=["where"], prices_after=after)
+    settings: dict[str, Any] = {"order": "conditional", "solver": FirstK(None, certificate_paths=0)}
+    clf = SequentialClassifier(feature_costs=costs, known=["history"], **settings).fit(X, y)
+    asked = clf.acquire(X).order[0].tolist()
+    assert asked.index(list(clf.feature_names_in_).index("where: head")) < asked.index(3)
+    network = NetworkTables(
+        ["ill", "swab", "lab", "scan"],
+        [["no", "yes"]] * 4,
+        [[], [0], [0], [0]],
+        [np.array([0.5, 0.5]), *(np.array([[a, 1 - a], [1 - a, a]]) for a in (0.5, 0.7, 0.95))],
+    )
+    costs = Costs({"swab": 0.01, "lab": 0.02, "scan": 0.3}, prices_after={("scan", "swab"): 0.01})
+    plan = SequentialClassifier.from_network(network, "ill", feature_costs=costs, **settings)
+    assert plan.problem_.features.tolist()[:2] == [0, 2]
 
 
 def test_what_says_nothing_and_is_free_may_make_others_cheaper() -> None:

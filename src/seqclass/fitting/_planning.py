@@ -20,8 +20,11 @@ from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, na
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
+from seqclass.fitting._price_order import TUNING as PRICE_ORDER
+from seqclass.fitting._price_order import order_by_prices
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Solver, solve_for_budget
+from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
 from seqclass.pomdp.prices_after import check_order_of_prices, with_prices_after
@@ -48,7 +51,24 @@ def order_features(settings: Settings, agent: Agent, codes: Any, y: Any) -> IntA
     # what is known costs nothing, so that rules take it first and look at what the others say beside it
     most = None if most is None else most + len(known)
     order = stage_order(rule, agent.model, agent.support, prices, codes, y, names, most)
-    return order[~np.isin(order, known)]
+    order, own = order[~np.isin(order, known)], prices.take(agent.support)
+    if not own.after or rule == "given" or not isinstance(rule, str):
+        return order
+    rows, called = codes[:: -(-codes.shape[0] // PRICE_ORDER.max_rows)], naming_of(agent).feature
+    # with a budget prices only say how features compare
+    cost = None if settings.target_cost is not None else lambda one: _cost_along(settings, agent, one, rows)
+    return order_by_prices(order, own.after, own.bundles, cost, called)
+
+
+def _cost_along(settings: Settings, agent: Agent, order: IntArray, codes: Any) -> float:
+    """What rows are expected to cost along an order, stopped by a regression on drawn cases."""
+    problem = build_problem(settings, agent, order, codes, None)
+    solver = Adaptive(n_paths=PRICE_ORDER.n_paths, random_state=settings.seed)
+    policy = along_order(problem, np.arange(problem.n_questions), solver)
+    begun = _begin_rows(replace(agent, problem=problem), codes)
+    acquired = acquire(policy, codes, charge_missing=agent.charge_missing, start=begun)
+    cost = acquired.leaf_price + problem.stopping_cost(acquired.leaf_belief)
+    return float(cost[acquired.leaf].mean())
 
 
 def rules_from_settings(settings: Settings, n_columns: int, names: Any) -> Rules | None:
@@ -207,7 +227,7 @@ def build_problem(
         if not is_free(settings.order):  # skip logic alone: what is left out is passed over
             rules = replace(rules, first=[int(column) for own in members for column in own])
         problem = with_rules(problem, replace(rules.of_questions(members, names), answers=answers))
-    if not isinstance(settings.order, str) and not is_free(settings.order):
+    if not isinstance(settings.order, str) or settings.order == "given":
         check_order_of_prices(prices.after, order, naming)
     problem = with_prices_after(problem, prices.after)
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
@@ -249,10 +269,15 @@ def solve(
     return replace(agent, policy=select_on_rows(policy, _questions(problem, order), solver, cases))
 
 
+def _begin_rows(agent: Agent, outcomes: Any) -> tuple[BeliefState, IntArray] | None:
+    """How rows begin of which something is known at the start."""
+    nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
+    return initial_row_beliefs(agent, EncodedRows(outcomes, np.arange(len(agent.support)), None), nothing)
+
+
 def _training_cases(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArray | None) -> TrainingCases:
     def begin(outcomes: Any) -> tuple[BeliefState, IntArray] | None:
-        nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
-        return initial_row_beliefs(agent, EncodedRows(outcomes, np.arange(len(agent.support)), None), nothing)
+        return _begin_rows(agent, outcomes)
 
     ordered = ~np.isin(agent.support, list(category_counts(agent.encoder)))
     return TrainingCases(codes, np.searchsorted(agent.classes, y), ordered, weight, agent.charge_missing, begin)
