@@ -134,7 +134,10 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What features show, by feature, with one more outcome; and of several features together, one given the others. */
   const showing = (shown, f, outcome) => shown.map((v, i) => i === f ? outcome : v);
-  const jointly = (shown, [f, ...rest]) => spreadOf(shown)[f].flatMap((row, v) => rest.length ? jointly(showing(shown, f, v), rest).map((more) => more.map((p, c) => p * row[c])) : [row]);
+  const jointly = (shown, [f, ...rest]) => {
+    const rows = spreadOf(shown)[f];
+    return rest.length ? rows.flatMap((row, v) => jointly(showing(shown, f, v), rest).map((more) => more.map((p, c) => p * row[c]))) : rows;
+  };
 
   /* What is known of a case: the weight of each hidden state, what was seen, what was paid, how many questions. */
   const classOf = program && program.hidden_class;
