@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import subprocess
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -391,22 +391,31 @@ int main(void)
 
 
 def in_c(cell: tuple[str, str, str], folder: Path) -> None:
+    data, ends = played_in_c(cell, folder, [answers(row) for row in CASES])
+    for row, (asked, decision, numbers) in zip(CASES, ends, strict=True):
+        path = walk(cell, row)
+        assert [data["questions"][q]["name"] for q in asked] == path.asked
+        assert data["decisions"][decision] == path.decision
+        np.testing.assert_allclose(numbers, [path.paid, *path.beliefs[-1]], atol=1e-9)
+
+
+def played_in_c(
+    cell: tuple[str, str, str], folder: Path, cases: list[dict[str, str]]
+) -> tuple[dict[str, Any], list[tuple[list[int], int, list[float]]]]:
+    """The data of a source, and of each case what the source asks, decides, is paid and believes."""
     data = export_policy(fitted(*cell), folder / "policy.c", format="c")
     tell = "seq_answer_all(c, q, o)" if data["kind"] == "program" else "seq_answer(c, q, *(o))"
     (folder / "main.c").write_text(f"#define TELL(c, q, o) ({tell})\n{IN_C}")
     strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O0", "main.c", "-o", "main", "-lm"]
     subprocess.run(["cc", *strict], cwd=folder, check=True)
-    lines = [
-        " ".join(str(v) for q in range(len(data["questions"])) for v in outcomes(data, q, answers(row)))
-        for row in CASES
-    ]
+    lines = [" ".join(str(v) for q in range(len(data["questions"])) for v in outcomes(data, q, told)) for told in cases]
     done = subprocess.run([folder / "main"], input="\n".join(lines), capture_output=True, text=True, check=True)
-    for row, line in zip(CASES, done.stdout.splitlines(), strict=True):
-        path, (asked, end) = walk(cell, row), line.split("|")
-        assert [data["questions"][int(q)]["name"] for q in asked.split()] == path.asked
+    ends = []
+    for line in done.stdout.splitlines():
+        asked, end = line.split("|")
         decision, *numbers = end.split()
-        assert data["decisions"][int(decision)] == path.decision
-        np.testing.assert_allclose(list(map(float, numbers)), [path.paid, *path.beliefs[-1]], atol=1e-9)
+        ends.append(([*map(int, asked.split())], int(decision), [*map(float, numbers)]))
+    return data, ends
 
 
 def by_certificates(cell: tuple[str, str, str], folder: Path) -> None:
@@ -601,3 +610,21 @@ def test_a_form_in_every_use(use: str, cell: tuple[str, str, str], tmp_path: Pat
         assert "\n" not in str(found.value)
     else:
         USES[use](cell, tmp_path, *more)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_source_ends_every_case_as_a_batch_does(model: str, order: str, tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    cell = ("all", model, order)
+    every = [dict(zip(COLUMNS, row)) for row in product(*([*shown, None] for shown in ANSWERS.values()))]
+    record = fitted(*cell).acquire(pd.DataFrame(every, columns=COLUMNS))
+    cases = [{name: value for name, value in case.items() if value is not None} for case in every]
+    data, ends = played_in_c(cell, tmp_path, cases)
+    for path, paid, posterior, decision, end in zip(
+        paths(record, Form(cell[0], order)), record.paid, record.posterior, record.decision, ends, strict=True
+    ):
+        assert ([data["questions"][q]["name"] for q in end[0]], data["decisions"][end[1]]) == (path, decision)
+        np.testing.assert_allclose(end[2], [paid, *posterior], atol=1e-9)
