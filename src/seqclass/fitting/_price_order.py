@@ -18,9 +18,9 @@ from seqclass.pomdp.ties import TIE
 class PriceOrderTuning:
     """How much is tried for an order in which prices depend on answers."""
 
-    max_orders: int = 40  #: that are tried, each of which takes some tenths of a second
-    max_rows: int = 1000  #: on which they are held against each other
-    n_paths: int = 300  #: drawn cases that stopping along each is fitted to
+    max_orders: int = 40  #: that are tried, each of which takes a tenth of a second or two
+    max_rows: int = 300  #: on which they are held against each other
+    n_paths: int = 100  #: drawn cases that stopping along each is fitted to
 
 
 TUNING = PriceOrderTuning()
