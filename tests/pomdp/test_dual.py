@@ -76,11 +76,6 @@ def all_in_order(level):
     return np.full(len(level.belief), level.stage if level.stage < level.belief.problem.n_stages else DECIDE)
 
 
-def errors(ends):
-    """Standard errors of both ends."""
-    return np.sqrt((ends.parts**2).sum(axis=1))
-
-
 def test_a_known_upper_end_steadies_the_lower_one(skewed):
     """A policy that is enumerated tells how lucky the paths were; where it tells nothing, it is left out."""
     problem = skewed(0.3, 2)
@@ -118,10 +113,10 @@ def test_ends_are_those_of_the_paths(skewed):
     assert paths.n_paths == 500
     assert ends.low != first.low
     truth = exact_ends(problem, policy, values)
-    assert not truth.parts.size
+    assert not truth.drawn.parts.size
     seen = [DualPaths(problem, policy, values, np.random.default_rng([9, i])).run(500) for i in range(100)]
     for row, name in enumerate(("low", "up")):
-        found, claimed = [getattr(e, name) for e in seen], np.mean([errors(e)[row] for e in seen])
+        found, claimed = [getattr(e, name) for e in seen], np.mean([e.drawn.standard_errors[row] for e in seen])
         # no bias, and no more error than is claimed: histories are drawn so that they differ
         assert abs(np.mean(found) - getattr(truth, name)) < 4 * np.std(found) / np.sqrt(len(seen))
         assert 0.3 * claimed < np.std(found) < claimed
@@ -132,7 +127,7 @@ def test_histories_that_weigh_a_path_are_all_followed(make_case):
     policy = LookaheadPolicy(StoppingValue(problem))
     truth = exact_ends(problem, policy, policy.values)
     ends = DualPaths(problem, policy, policy.values, np.random.default_rng(3)).run(100_000)
-    assert not ends.parts.size
+    assert not ends.drawn.parts.size
     assert (ends.low, ends.up) == pytest.approx((truth.low, truth.up))
     assert (ends.least(Z), ends.most(Z)) == (ends.low, ends.up)
 

@@ -25,7 +25,7 @@ from seqclass.exams._item_curves import TINY
 from seqclass.exams.items import ItemResponse, answer_codes
 from seqclass.pomdp import DECIDE, Adaptive, ClassInformation, FirstK, Policy, Solver
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.sweeps.ladder import StopWhenSure
+from seqclass.pomdp.sweeps.ladder import StopWhenSure, enough
 
 __all__ = ["ScoreEstimates", "ScorePlan", "ScoreStates", "UntilPrecise", "estimate"]
 
@@ -374,11 +374,18 @@ class PrecisePolicy(StopWhenSure):
         super().__init__(policy, 0.0, most)
         self.states, self.limit = states, limit
 
+    def _action(self, belief: BeliefState) -> IntArray:
+        goes_on = (belief.stopping_cost > enough(belief, self.cost)) & ~self._is_precise(belief)
+        return np.where(belief.account.waits | goes_on, self.policy.action(belief), DECIDE)
+
     def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        return np.asarray(self._is_precise(belief) | (self.policy.action(belief) == DECIDE))
+
+    def _is_precise(self, belief: BeliefState) -> BoolArray:
         codes = np.full((len(belief), len(self.states.tables)), -1)
         assert belief.observed is not None  # of a problem in any order
         codes[:, belief.problem.features] = np.maximum(belief.observed, -1)
-        return np.asarray((self.states.moments(codes)[1] <= self.limit) | (self.policy.action(belief) == DECIDE))
+        return np.asarray(self.states.moments(codes)[1] <= self.limit)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

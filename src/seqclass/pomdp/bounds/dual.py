@@ -151,18 +151,20 @@ class _Nothing(ValueFunction):
 
 
 @dataclass(frozen=True)
-class Ends(DrawnMeans):
-    """Estimates of the lower and of the upper end of the interval from the same paths, over all paths so far."""
+class Ends:
+    """The lower and the upper end of the interval from the same paths, over all paths so far."""
+
+    drawn: DrawnMeans
 
     @property
     def low(self) -> float:
         """Estimate of the lower end."""
-        return float(self.means[0])
+        return float(self.drawn.means[0])
 
     @property
     def up(self) -> float:
         """Estimate of the upper end."""
-        return float(self.means[1])
+        return float(self.drawn.means[1])
 
     def least(self, z: float) -> float:
         """What the lower end is not below, one-sided, at a normal quantile."""
@@ -184,7 +186,7 @@ class Ends(DrawnMeans):
 
         That tells how lucky the paths were.
         """
-        both = self.parts @ self.parts.T + self.covariance
+        both = self.drawn.parts @ self.drawn.parts.T + self.drawn.covariance
         # where all paths cost the same, what is left is rounding
         share = float(both[0, 1] / both[1, 1]) if both[1, 1] > (1e-12 * self.up) ** 2 else 0.0
         margin, share = min((self._excess(-1.0, share, z), share), (self._excess(-1.0, 0.0, z), 0.0))
@@ -193,7 +195,7 @@ class Ends(DrawnMeans):
 
     def _excess(self, of_low: float, of_up: float, z: float) -> float:
         """How far a sum of both estimates, so many times each, may be below its expectation."""
-        return self.margin(np.array([of_low, of_up]), z)
+        return self.drawn.margin(np.array([of_low, of_up]), z)
 
 
 class DualPaths:
@@ -230,7 +232,7 @@ class DualPaths:
         walk_to_end(belief, weight, _DualHistories(self, len(weight)).ask, answers, self.max_histories)
         alike = np.array([True, self.follows or self.policy is None])
         n_lots = 0 if self.answers is None else self.answers.n_lots
-        return Ends(**vars(self.ended.means(self._total, n_lots, alike)))
+        return Ends(self.ended.means(self._total, n_lots, alike))
 
 
 class _DualHistories:

@@ -359,27 +359,21 @@ def separate_sweep(
         evaluation = evaluate_policy(problem, policy, simulation)
         exact = exact and evaluation.method == "exact"
         cost, deviation = multiplier * evaluation.price + evaluation.cost - evaluation.price, 0.0
-        most = cost
-        if evaluation.method != "exact":
-            cost, deviation, most = _estimate_cost(priced, solved, simulation)
-        info = solved.info
-        known = np.isfinite(info.upper)
-        upper = info.upper if known else most
-        confidence = info.confidence if known else (1.0 if most == cost else CONFIDENCE)
+        info, drawn = solved.info, evaluation.method != "exact"
+        upper, confidence = info.upper, info.confidence
+        if not np.isfinite(upper):  # it brings none of its own
+            upper, confidence = cost, 1.0
+            if drawn:
+                bound = PolicyCost(priced, solved, as_generator(simulation.random_state))
+                bound.run(fewer_paths(simulation.n_paths))
+                (cost, upper), deviation = bound.ends(1 - CONFIDENCE), bound.standard_error
+                confidence = 1.0 if upper == cost else CONFIDENCE
+        elif drawn:
+            at_prices = evaluate_policy(priced, solved, simulation)
+            cost, deviation = at_prices.cost, at_prices.cost_std_error
         policies.append(policy)
         decision = max(cost - multiplier * evaluation.price, 0.0)
         bounds = (upper, min(max(info.lower, 0.0), upper), confidence, deviation)
         columns.append((evaluation.price, decision, evaluation.error, evaluation.n_features, cost, *bounds))
     by_column = np.array(columns, dtype=float).T
     return _frontier(factors, policies, by_column, exact, time.perf_counter() - started)
-
-
-def _estimate_cost(priced: AcquisitionProblem, policy: Policy, simulation: Simulation) -> tuple[float, float, float]:
-    """What a policy costs, the standard error of that, and what it costs at most."""
-    if np.isfinite(policy.info.upper):
-        drawn = evaluate_policy(priced, policy, simulation)
-        return drawn.cost, drawn.cost_std_error, policy.info.upper
-    bound = PolicyCost(priced, policy, as_generator(simulation.random_state))
-    bound.run(fewer_paths(simulation.n_paths))
-    mean, most = bound.ends(1 - CONFIDENCE)
-    return mean, bound.standard_error, most
