@@ -11,7 +11,7 @@ from seqclass.pomdp.bounds.dual import DualPaths
 from seqclass.pomdp.margins import StratifiedAnswers, excess, quantile
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, scale_prices
 from seqclass.pomdp.walk import initial_histories_without_policy, walk
 
 SLACK = 1e-9
@@ -184,6 +184,28 @@ def test_ends_hold_however_rare_a_class_is(skewed, prior):
             assert failures.max() <= 2, (seed, failures)
 
 
+def lower_failures(problem, seeds):
+    """How often the lower end by few paths is above itself, where values are right but for what is rare and dear."""
+    policy = Perseus(n_beliefs=30, certificate_paths=0).solve(problem)
+    truth = exact_ends(problem, policy, policy.values)
+    runs = (DualPaths(problem, policy, policy.values, np.random.default_rng([seed, 1])).run(500) for seed in seeds)
+    return sum(ends.least(Z) > truth.low + SLACK * truth.up for ends in runs)
+
+
+#: Of 300 those that failed with half as many dear histories followed, and none counted that is worse than those seen.
+FAILED = (16, 30, 54, 116, 138, 177, 199, 271, 274)
+
+
+def test_the_lower_end_holds_where_chance_had_met_few_of_the_worst_histories(skewed):
+    assert lower_failures(scale_prices(skewed(1e-2, 2), 0.5), FAILED) == 0
+
+
+@pytest.mark.slow
+def test_the_lower_end_fails_no_more_often_than_is_said(skewed):
+    # of 300 at .5% seven or more have a chance of .1%
+    assert lower_failures(scale_prices(skewed(1e-2, 2), 0.5), range(300)) <= 6
+
+
 def test_a_single_path_is_one(skewed):
     """Further looks may be one path each: none of them comes back without any."""
     problem = skewed(0.3, 0)
@@ -200,7 +222,7 @@ def test_where_all_was_alike_only_a_policy_that_follows_the_values_is_trusted(sk
     policy = Perseus(n_beliefs=30, certificate_paths=0).solve(problem)
     values = quick_values(problem, 500, np.random.default_rng(5))
     truth = exact_ends(problem, policy, values).up
-    for seed in (25, 48, 51):  # of 60 those that see nothing but what the values say
+    for seed in (12, 29, 48):  # of 60 some of those that see little but what the values say
         ends = DualPaths(problem, policy, values, np.random.default_rng([seed, 1])).run(500)
         assert ends.up < truth * (1 - 1e-3)
         assert ends.most(Z) > truth

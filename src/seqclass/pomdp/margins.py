@@ -20,9 +20,11 @@ class DrawTuning:
     """How paths are drawn, and what those that were not may cost."""
 
     #: Paths that are begun for each that is asked for: those that are dear are followed more often.
-    begun: float = 0.75
+    begun: float = 0.65
     #: How many times the mean cost of deciding makes a history as likely to be followed as it is to be met.
-    dear: float = 2.0
+    dear: float = 1.0
+    #: How many times as much as the worst that was seen one that is missed may add: what is largest is seldom met.
+    larger: float = 1.5
     #: Share of what a path costs by which one that is missed may differ from all that were seen.
     share: float = 0.2
     #: How many times as far off it may be at most as the worst that was seen, or this share where all cost the same.
@@ -103,7 +105,7 @@ class StratifiedAnswers(ObservationSource):
         cost = each * belief.problem.stopping_cost(belief.joint)
         # a path that was begun is followed to its end
         often, mean = probability * np.maximum(each, 1.0), float(cost.sum() / weight.sum())
-        if mean > 0:  # at most half as many again are followed for what they cost
+        if mean > 0:  # at most as many again are followed for what they cost
             often = np.maximum(often, cost / (_TUNING.dear * mean))
         chance = np.minimum(often, 1.0)
         drawn = self._draw(each * probability, chance)
@@ -161,10 +163,10 @@ class DrawnMeans:
     def margin(self, times: FloatArray, z: float) -> float:
         """How far the sum of the estimates, so many times each, may be below its expectation: one lot more is missed.
 
-        It adds as much as that of those that were seen which adds most, or as one unlike these.
+        It adds more than any of those that were seen, or as much as one unlike these.
         """
         parts, single, unlike = times @ self.parts, times @ self.single, float(np.abs(times) @ self.unlike)
-        return excess(parts, max(float(single.max(initial=0.0)), unlike), z)
+        return excess(parts, max(_TUNING.larger * float(single.max(initial=0.0)), unlike), z)
 
     def each(self) -> Iterator[DrawnMeans]:
         """One mean after the other."""

@@ -526,7 +526,7 @@ def certify(
         grid's, certain, for up to three classes, and the policy is enumerated if possible.
     n_paths : int
         Sampled paths, with ``width`` the first lot of them. What takes as long as these is followed: in a given order
-        histories of three quarters of their weight, and more often those that are dear.
+        histories of two thirds of their weight, and more often those that are dear.
     width : float, optional
         Sample until the margins of confidence are less than this share of the upper end; over all orders or panels that
         of the upper end alone. Paths are doubled until they suffice or ``max_paths`` is reached; each of the at most K
