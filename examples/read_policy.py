@@ -417,8 +417,10 @@ class Reader:
             value = functools.partial(self.value, rule["values"])
             return {q: self.stop(case["w"]) - self.expected(case, q, value) for q in tried}
         least, found = TIE * self.dearest, {q: self.gain(rule, case, q) for q in asked}
-        per = {q: max(self.price(case, q), least) / self.dearest if rule["per_price"] else 1.0 for q in asked}
-        return {q: found[q] / per[q] for q in asked}
+        if not rule["per_price"]:
+            return found
+        per = {q: max(self.price(case, q), least) / self.dearest for q in asked}
+        return {q: found[q] / per[q] if abs(found[q]) > TIE else 0.0 for q in asked}
 
     def tells(self, q):
         """Whether a question has several outcomes."""

@@ -608,6 +608,21 @@ def test_a_longer_horizon_goes_on_with_the_same_cases(monkeypatch, exact_expecta
     assert [stage for stage in begun if stage] == [3, 3, 6, 6]
 
 
+@pytest.mark.parametrize("seed", [0, 2, 3, 9])
+def test_values_are_the_same_in_any_unit(seed):
+    """Free questions that change no decision cost what deciding does, and rounding does not say whether to ask on."""
+    rng = np.random.default_rng(seed)
+    tables = np.array([rng.dirichlet(np.full(3, 2.0), size=3).T for _ in range(10)])
+    found = []
+    for unit in (1.0, 0.3):
+        prices, costs = unit * np.array([0.0] * 3 + [0.01] * 7), unit * (1 - np.eye(3))
+        problem = TableProblem([0.3, 0.3, 0.4], tables, prices, decision_costs=costs, any_order=True)
+        settings = {"first_horizon": 4, "exact_expectation": False}
+        values = fit_values(problem, ClassInformation(), 10, 60, np.random.default_rng(0), **settings)
+        found.append(values.value(problem.initial_belief())[0] / unit)
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
 def test_a_search_takes_no_more_work_than_it_may(monkeypatch):
     known = []
     real = adaptive.OrderSearch.run

@@ -193,6 +193,18 @@ def test_a_question_for_nothing_is_asked_first_if_it_tells_anything():
     assert ClassInformation().next(problem.initial_belief()).tolist() == [2]
 
 
+@pytest.mark.parametrize("n", [1, 400])  # alone, and many at once, at which a rule looks in single precision first
+def test_rounding_is_not_worth_a_lot_because_it_is_free(n):
+    nothing, little = np.full((5, 3), 0.2), np.full((5, 3), 0.2)
+    for table, tells in ((nothing, 1e-9), (little, 1e-4)):
+        table[:2] += np.outer([tells, -tells], [0, 1, 2])
+    problem = TableProblem(np.full(3, 1 / 3), np.array([nothing, little]), [0.0, 0.01], any_order=True)
+    for chance in np.random.default_rng(0).dirichlet(np.ones(3), 20):
+        belief = problem.initial_belief(n).replace(probabilities=np.tile(chance, (n, 1)))
+        assert ClassInformation().next(belief).tolist() == [1] * n
+        assert ClassInformation().leading(belief)[0].tolist() == [1] * n
+
+
 def test_a_given_order_is_kept_and_checked():
     problem = free_case(2).problem
     order = list(range(problem.n_questions))[::-1]

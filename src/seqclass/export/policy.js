@@ -408,7 +408,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       return found;
     }
     for (const q of asked) {
-      const gain = gains[rule.type](s, q, costs);
+      const all = gains[rule.type](s, q, costs), gain = rule.per_price && Math.abs(all) <= TIE ? 0 : all;
       found[q] = rule.per_price ? gain / (Math.max(price(s, q), TIE * dearest) / dearest) : gain;
     }
     return found;

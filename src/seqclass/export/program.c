@@ -783,6 +783,8 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
             double entropy = seq_entropy(s->belief);
             gain /= entropy > SEQ_TINY ? entropy : SEQ_TINY;
         }
+        if (seq_rule_per_price[rule] && fabs(gain) <= SEQ_TIE) /* perhaps rounding */
+            gain = 0;
         scores[q] = seq_rule_per_price[rule] ? gain / ((price > smallest ? price : smallest) / SEQ_DEAREST) : gain;
     }
 }

@@ -126,7 +126,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         if questions.size:
             score = self._gains(belief, questions)
             if self.per_price:
-                score = score / unit_prices(belief)[:, questions]
+                score = gain_per_price(score, unit_prices(belief)[:, questions])
             result[:, questions] = np.where(candidate_questions(belief)[:, questions], score, -np.inf)
             if np.isnan(result.max(initial=-np.inf)):
                 raise ValueError(
@@ -198,6 +198,11 @@ def unit_prices(belief: BeliefState) -> FloatArray:
     """Prices that gains are divided by, in a unit of their own, so that ties are the same in any."""
     # a free question is not worth infinitely much: one that promises nothing comes last
     return np.asarray(np.maximum(belief.prices, smallest_price(belief.problem)) / unit(belief.problem))
+
+
+def gain_per_price(gain: FloatArray, unit_prices: FloatArray) -> FloatArray:
+    """Gains a unit of price; where they may be rounding, which next to no price would make a lot of, they are none."""
+    return np.asarray(np.where(np.abs(gain) <= TIE, 0.0, gain) / unit_prices)
 
 
 def smallest_price(problem: AcquisitionProblem) -> float:

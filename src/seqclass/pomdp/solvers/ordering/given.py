@@ -9,7 +9,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.one_step import stopping_is_certain
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
-from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
+from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question, gain_per_price, smallest_price
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, without_limits
 
 __all__ = ["GivenOrder"]
@@ -61,8 +61,8 @@ def greedy_order(
         share = share / share.sum()
         promised = share @ rule._gains(part, left)
         price = share @ np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left]
-        score = promised / np.maximum(price, smallest_price(problem))
+        score = gain_per_price(promised, np.maximum(price, smallest_price(problem)))
         if len(order) >= longest or not some.size:
             return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
-        order.append(int(left[score.argmax()]))
+        order.append(int(left[max(int(best_question(score[None])[0]), 0)]))
         belief = set_question(belief, order[-1]).update(answers[:, order[-1]])

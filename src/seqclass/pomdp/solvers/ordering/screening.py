@@ -14,7 +14,7 @@ from seqclass.pomdp.latent import Hidden, nearly_nothing
 from seqclass.pomdp.one_step import candidate_questions
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import BeliefState, has_requirements
-from seqclass.pomdp.solvers.ordering.base import best_question
+from seqclass.pomdp.solvers.ordering.base import best_question, gain_per_price
 
 __all__: list[str] = []
 
@@ -45,7 +45,7 @@ def leading_questions(
     # what changes no decision costs what that does, of all outcomes together
     costs = np.where(choice.available, scores.of_decisions(states, decision) - saved + choice.prices, np.inf)
     asked, rows = np.where(first.any(axis=0), first.argmax(axis=0), DECIDE), tied.any(axis=0).nonzero()[0]
-    asked[rows] = best_question((told[:, rows] / np.broadcast_to(choice.units, told.shape)[:, rows]).T)
+    asked[rows] = best_question(gain_per_price(told[:, rows], np.broadcast_to(choice.units, told.shape)[:, rows]).T)
     once = np.where(asked == DECIDE, np.inf, costs[asked, np.arange(len(asked))])
     back = np.empty_like(order)
     back[order] = np.arange(len(order))

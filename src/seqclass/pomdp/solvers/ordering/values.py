@@ -421,7 +421,8 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
     values.weights[stage] = weights = ridge(features, targets, np.concatenate(weight))
     for path, following, told, target in parts:
         step, value = path.steps[stage], clip_to_bounds(told @ weights[1:] + weights[0], following)
-        rows, goes = step.asks, (value < step.stop[step.asks]) | must_continue(following.info)
+        # free questions that change no decision cost as much as deciding, but for rounding
+        rows, goes = step.asks, (value < stopping_threshold(following.info)) | must_continue(following.info)
         path.cost[rows[goes]], path.value[rows[goes]] = target[goes], value[goes]
         step.goes = rows[goes]
 
