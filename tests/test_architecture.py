@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import pytest
 
@@ -107,8 +107,23 @@ def module_files(package: Path) -> dict[str, Path]:
     return {module_name(file, package): file for file in sorted(package.rglob("*.py"))}
 
 
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+@cache  # many checks read the same files
+def parse(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def functions(text: str) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(parse(text)) if isinstance(node, ast.FunctionDef)]
+
+
+def last_name(node: ast.AST) -> str:
+    """What is called, or asked for, without where it is found."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def is_type_checking(node: ast.AST) -> TypeGuard[ast.If]:
+    return isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING"
 
 
 @cache
@@ -133,10 +148,7 @@ def _imports(file: Path, package: Path) -> Iterator[Import]:
                 return []
             inner = [f"{origin}.{alias.name}" for alias in node.names]
             return list(dict.fromkeys(name if name in names else origin for name in inner))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in (
-            "import_module",
-            "__import__",
-        ):
+        if isinstance(node, ast.Call) and last_name(node.func) in ("import_module", "__import__"):
             argument = node.args[0] if node.args else None
             known = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
             return [argument.value if known else "(computed at run time)"]
@@ -159,7 +171,7 @@ def _imports(file: Path, package: Path) -> Iterator[Import]:
 
     text = file.read_text(encoding="utf-8")
     calls = "import_module" in text or "__import__" in text  # else no expression imports anything
-    yield from walk(ast.parse(text), False, False)
+    yield from walk(parse(text), False, False)
 
 
 def part_of(module: str) -> str:
@@ -543,10 +555,9 @@ def untyped(source: str) -> list[str]:
     """Functions that take a problem, a belief or a policy of any type."""
     if not ANYTHING.search(source):
         return []
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     return [
         f"{function.name}({argument.arg})"
-        for function in functions
+        for function in functions(source)
         for argument in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         if argument.arg in ("problem", "info", "belief", "policy")
         and argument.annotation is not None
@@ -568,7 +579,7 @@ def numbers(source: str) -> int:
             return sum(map(count, node.elts))
         return sum(map(count, node.values)) if isinstance(node, ast.Dict) else 0
 
-    body = [node for node in ast.parse(source).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    body = [node for node in parse(source).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
     return sum(count(node.value) for node in body if node.value is not None)
 
 
@@ -618,12 +629,11 @@ MOST_PARTICIPLES = 29
 def participles(source: str) -> list[str]:
     """Functions and methods of a file named by a past participle; properties may be adjectives."""
     result = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            word, *_ = node.name.strip("_").split("_")
+    for node in functions(source):
+        word, *_ = node.name.strip("_").split("_")
+        if word not in NO_PARTICIPLES and PARTICIPLE.fullmatch(word):
             adjective = any(re.search(r"property|setter", ast.unparse(one)) for one in node.decorator_list)
-            if not adjective and word not in NO_PARTICIPLES and PARTICIPLE.fullmatch(word):
-                result.append(node.name)
+            result += [] if adjective else [node.name]
     return result
 
 
@@ -704,7 +714,7 @@ def class_tests(package: Path) -> set[tuple[str, str]]:
     """
     homes: dict[str, set[Path]] = {}
     abstract: set[str] = set()
-    trees = {file: ast.parse(file.read_text("utf-8")) for file in module_files(package).values()}
+    trees = {file: parse(file.read_text("utf-8")) for file in module_files(package).values()}
     for file, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
@@ -714,10 +724,10 @@ def class_tests(package: Path) -> set[tuple[str, str]]:
                     abstract.add(node.name)
 
     def walk(file: Path, node: ast.AST, checks: bool) -> Iterator[tuple[str, str]]:
-        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        name = last_name(node.func) if isinstance(node, ast.Call) else ""
         if name in ("isinstance", "issubclass") and isinstance(node, ast.Call) and len(node.args) == 2 and not checks:
             for part in ast.walk(node.args[1]):
-                called = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+                called = last_name(part)
                 if file not in homes.get(called, {file}) and called not in abstract and not BASE.match(called):
                     yield file.relative_to(package).as_posix(), called
         checks = checks or name == "require" or isinstance(node, ast.Assert)
