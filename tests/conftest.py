@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import thin
 from hypothesis import HealthCheck, settings
 
 #: What only some of the files hold.
@@ -55,6 +56,11 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before what is slow is left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    thin(items)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With `-n` a file stays in one process, which fits once what its tests share; so does all of export, or report."""
@@ -81,13 +87,24 @@ def loose_mixtures() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
 def short_lines() -> Iterator[None]:
     """The linear model that is told beside what is held out is tried with few features; not where it is tested."""
     from seqclass.fitting import _baselines
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_baselines, "TUNING", replace(_baselines.TUNING, sizes=(0, 1, 2, 4)))
+        few = replace(_baselines.TUNING, sizes=(0, 1, 3), price_powers=(0.0, 1.0), n_parts=2)
+        patched.setattr(_baselines, "TUNING", few)
+        yield
+
+
+@pytest.fixture
+def whole_lines(short_lines: None) -> Iterator[None]:
+    """The linear model is tried as users have it."""
+    from seqclass.fitting import _baselines
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_baselines, "TUNING", _baselines.BaselineTuning())
         yield
 
 
@@ -117,27 +134,35 @@ def without_folds() -> SimpleNamespace:
     return SimpleNamespace(asking=asking, planned=planned, acting=acting)
 
 
-@pytest.fixture(scope="module")
-def short_certificates() -> Iterator[None]:
+@pytest.fixture(scope="session", autouse=True)
+def short_certificates() -> Iterator[dict[str, int]]:
     """Solvers certify on few paths, where it does not matter how near its ends come; not where it is tested."""
     from seqclass.pomdp.solvers import base
 
-    whole, search = base.certify, base.search_of_cases
+    whole, search, most = base.certify, base.search_of_cases, {"paths": 300}
 
     def certify(*arguments: Any, n_paths: int, **settings: Any) -> Any:
-        return whole(*arguments, n_paths=min(n_paths, 300), **settings)
+        return whole(*arguments, n_paths=min(n_paths, most["paths"]), **settings)
 
     def search_of_cases(problem: Any, upper: float, lower: float, n_paths: int, rng: Any) -> Any:
-        return search(problem, upper, lower, min(n_paths, 300), rng)
+        return search(problem, upper, lower, min(n_paths, most["paths"]), rng)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(base, "certify", certify)
         patched.setattr(base, "search_of_cases", search_of_cases)
+        yield most
+
+
+@pytest.fixture(scope="module")
+def whole_certificates(short_certificates: dict[str, int]) -> Iterator[None]:
+    """Solvers certify as users have it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(short_certificates, "paths", 10**9)
         yield
 
 
 @pytest.fixture(scope="module")
-def few_ways(loose_mixtures: None, short_lines: None) -> Iterator[None]:
+def few_ways(loose_mixtures: None) -> Iterator[None]:
     """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""
     from seqclass import adaptive_classifier
 

@@ -161,6 +161,7 @@ def test_an_improved_rule_asks_what_its_values_say():
     assert set(np.flatnonzero(np.isfinite(few)).tolist()) == tried
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("rule", [ClassInformation(), LookaheadSaving(2, 2)])
 def test_a_policy_answers_each_row_as_it_answers_it_alone(kind, rule):

@@ -17,7 +17,7 @@ from seqclass.pomdp import FirstK
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:300, :12], Y[:300]
-pytestmark = pytest.mark.usefixtures("loose_mixtures", "short_lines")
+pytestmark = pytest.mark.usefixtures("loose_mixtures")
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def pointer(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return data, data[np.arange(n), data[:, 0].astype(int)].astype(int)
 
 
-pytestmark = pytest.mark.usefixtures("loose_mixtures", "short_lines")
+pytestmark = pytest.mark.usefixtures("loose_mixtures")
 
 
 @pytest.fixture(scope="module")

@@ -36,6 +36,8 @@ from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.testing.solvers import count_ticks
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 def cases(first, last, most=5):
     return [free_case(seed, tree=bool(seed % 2), most=most) for seed in range(first, last)]
@@ -119,6 +121,7 @@ def random_histories(problem, seed, n_rows=100):
         info = info.replace(account=account)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("groups", "limit"),
     [

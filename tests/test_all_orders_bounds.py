@@ -36,6 +36,8 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 from seqclass.pomdp.walk import join_beliefs
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 def naive_problem(seed, *, n_questions=None, n_classes=2, price=0.06):
     """Independent questions of two or three classes: prices that differ, some zero, groups, further decisions."""

@@ -395,6 +395,7 @@ class TestSensitivity:
         np.testing.assert_allclose(found.decision_cost.sum(), 1)
         np.testing.assert_allclose(found.cost, evaluate(case.problem, case.policy).cost)
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("seed", range(2))
     @pytest.mark.parametrize("variant", VARIANTS, ids=str)
     def test_it_equals_finite_differences(self, seed: int, variant: Any) -> None:

@@ -98,6 +98,7 @@ def assert_agrees(
     return ends
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("model", [None, TreeNetwork()])
 @pytest.mark.parametrize(("depth", "least", "missing"), [(0, 0.01, 0.0), (2, 0.05, 0.2), (4, 0.001, 0.0)])
 def test_graph_agrees_with_policy(model: Any, depth: int, least: float, missing: float) -> None:

@@ -99,6 +99,7 @@ def _fitted(X: Any) -> SequentialClassifier:
 CASES = [(kind, back_end) for kind in BACK_ENDS for back_end in BACK_ENDS[kind]]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("kind", "back_end"), CASES)
 def test_every_back_end_fits_and_predicts_as_objects_do(kind: str, back_end: str) -> None:
     plain, frame = _frame(kind, "object"), _frame(kind, back_end)
@@ -118,6 +119,7 @@ def test_texts_where_numbers_belong_are_refused(back_end: str) -> None:
         clf.predict(_frame("text", back_end))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("one", "other"), product(TEXTS, ["object", "arrow", "arrow dictionary"]))
 def test_unknown_categories_are_refused_whatever_the_back_end(one: str, other: str) -> None:
     clf = _fitted(_frame("text", one))

@@ -112,6 +112,7 @@ def test_of_every_rule(data, solver):
     assert check_budgets(fit(data, solver), data[0]) > 100
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("order", ["adaptive", "conditional"])
 def test_of_every_solver(data, solver, order):

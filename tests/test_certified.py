@@ -525,6 +525,7 @@ def test_rounded_rows_of_the_fit_are_refused(clf: Any, cancer: Any, how: str, tm
         assert certify_error(model, rounded[300:], y[300:], alpha=0.4).n_rows == 300
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["numbers", "whole", "spiked"])
 def test_fresh_rows_that_lie_near_are_taken_for_chance(n_columns: int, kind: str) -> None:

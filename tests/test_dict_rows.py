@@ -44,6 +44,7 @@ def fitted(kind: str, **how: Any) -> tuple[SequentialClassifier, list[dict[Any, 
     return clf, rows, whole
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["frame", "numbers"])
 @pytest.mark.parametrize("how", [{}, {"order": "adaptive"}, {"missing": "informative"}], ids=str)
 def test_dicts_are_rows_without_what_they_leave_out(kind: str, how: dict[str, Any]) -> None:
@@ -63,6 +64,7 @@ def test_dicts_are_rows_without_what_they_leave_out(kind: str, how: dict[str, An
 MODELS = {"naive": NaiveBayes, "tree": TreeNetwork, "mixture": partial(ClassMixture, 2), "context": ContextBayes}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("model", MODELS)
 def test_dicts_and_origins_go_with_every_model(model: str, in_chunks: bool) -> None:

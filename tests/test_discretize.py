@@ -20,6 +20,7 @@ STRATEGIES = ["uniform", "quantile"]
 ZERO_BINS = [False, True, "auto"]
 
 
+@pytest.mark.covering(1)
 @parametrize_with_checks([Discretizer(), Discretizer(3, strategy="quantile", zero_bin=True)])
 def test_sklearn_checks(estimator, check):
     if getattr(check, "func", check).__name__ == "check_array_api_input":

@@ -29,6 +29,8 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.certificate import search_of_cases
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 def any_case(seed):
     """Naive Bayes, a tree or a class mixture, now and then with groups, bundles or a further decision."""

@@ -52,6 +52,7 @@ def test_counts_fade_by_age_however_rows_come(at: list[int]) -> None:
     np.testing.assert_allclose(clf.model_.posterior(codes), whole.model_.posterior(codes))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0), NaiveBayes()])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_any_model_fades_and_what_is_kept_is_bounded(model: Any, order: str, tmp_path: Path) -> None:
@@ -119,7 +120,6 @@ def test_wrong_half_lives(how: dict[str, Any], rows: int, said: str) -> None:
         clf.partial_fit([[0], [1], [1], [0]][:rows], [0, 1, 1, 0][:rows], classes=[0, 1], n_outcomes=2)
 
 
-@pytest.mark.usefixtures("short_lines")
 @pytest.mark.parametrize("n_folds", [2, 5])
 def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) -> None:
     clf = fading(order="given", feature_costs=0.02).fit(X, Y, held_out=n_folds)
@@ -182,7 +182,7 @@ def cheap(**how: Any) -> AdaptiveClassifier:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("loose_mixtures")
 def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     late, told = stream(500, 0, seed=1)
     whole, faded, hardly = (cheap(half_life=rows).fit(X, Y) for rows in (None, 30, 1e12))
@@ -216,7 +216,7 @@ def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
     np.testing.assert_array_equal(faded.held_out_.decision_costs, by_hand.held_out_.decision_costs)
 
 
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("loose_mixtures")
 def test_what_chooses_knows_a_class_of_long_ago() -> None:
     y = Y.copy()
     y[:6] = 2

@@ -146,6 +146,7 @@ def with_flat_starts(rng: np.random.Generator) -> tuple[Any, Any]:
     return X, y
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 @pytest.mark.parametrize("make", [drifting, of_three_classes, with_flat_starts])
 def test_a_live_series_goes_where_whole_ones_do(make: Any, alpha: float) -> None:
@@ -261,6 +262,7 @@ def fitted() -> EarlyClassifier:
     return EarlyClassifier(0.02, n_patterns=20, n_checkpoints=4, cv=2).fit(X[:60], LABELS[:60])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("evidence", ["values", "patterns", "both"])
 @pytest.mark.parametrize("rule", ["threshold", "3 bins", "at once"])
 def test_files_of_classifiers(fitted: EarlyClassifier, evidence: str, rule: str, tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ from seqclass.pomdp.problem import outcome_likelihood
 from seqclass.pomdp.solvers.simple import lookahead_costs
 from seqclass.pomdp.sweeps.budget import within_budget
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 def check_full_lookahead(seed, tree, most=6):
     case = free_case(seed, tree=tree, most=most)

@@ -12,6 +12,8 @@ from seqclass.pomdp import Lookahead, cost_sweep, evaluate, solve_for_budget
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.sweeps.budget import within_budget
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 SEEDS = range(6)
 
 

@@ -70,6 +70,7 @@ def wild(belief: Any) -> Any:
     return np.where(may & (number < 0.8), question, -1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("case", FREE)
 @pytest.mark.parametrize("reward", ["realised", "expected"])
 def test_mean_returns_are_what_policies_cost(case: FreeCase, reward: str) -> None:

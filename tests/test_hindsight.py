@@ -115,6 +115,7 @@ def by_hand(made, problem, cases):
     return np.array(found)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("depth", "n_tabled", "seed"),
     [

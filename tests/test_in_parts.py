@@ -194,6 +194,7 @@ def test_messages_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_allclose(a, b, rtol=1e-12)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_rows_of_a_mixture(kept: bool, form: Any, monkeypatch: pytest.MonkeyPatch, counted: Any) -> None:

@@ -19,7 +19,6 @@ from seqclass.discretize.outcomes import check_outcomes
 from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus
 from seqclass.selection import FIRES, SAOLA
 
-pytestmark = pytest.mark.usefixtures("short_certificates")
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b"], 40)

@@ -37,7 +37,6 @@ from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import initial_beliefs
 
-pytestmark = pytest.mark.usefixtures("short_lines")
 
 ALIKE = 1e-9
 KNOWN = [3, 5]
@@ -70,6 +69,7 @@ def told(clf, X):
     return info, counts / counts.sum()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_least_cost_over_all_orders_is_the_mean_over_starts(name, missing):
@@ -86,6 +86,7 @@ def test_the_least_cost_over_all_orders_is_the_mean_over_starts(name, missing):
     np.testing.assert_allclose(initial_beliefs(clf.problem_)[0].probabilities, info.probabilities, atol=ALIKE)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("solver", [GridValueIteration(), Perseus(), ExactValueIteration(), Lookahead(3)])
 def test_solvers_of_a_fixed_order_find_the_mean_over_starts(solver, n_classes):
@@ -106,6 +107,7 @@ def test_solvers_of_a_fixed_order_find_the_mean_over_starts(solver, n_classes):
     assert sampled.lower <= least + ALIKE <= sampled.upper + 2 * ALIKE
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_what_is_known_is_read_and_never_asked_for(name, order):

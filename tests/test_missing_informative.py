@@ -21,8 +21,6 @@ from seqclass.large import Chunks
 from seqclass.offpolicy import estimate_cost
 from seqclass.pomdp import Lookahead
 
-pytestmark = pytest.mark.usefixtures("short_lines")
-
 
 def gaps(n: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     """Columns whose values say little, and of which the ill lack more; one has no gap, and one is a category."""
@@ -74,6 +72,7 @@ def test_a_gap_where_training_had_none_tells_nothing() -> None:
 MODELS = [NaiveBayes(), TreeNetwork(), ClassMixture(3, random_state=0)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 @pytest.mark.parametrize("model", MODELS)
 def test_it_pays_where_gaps_tell_of_the_class(model: Any, order: str) -> None:
@@ -85,6 +84,7 @@ def test_it_pays_where_gaps_tell_of_the_class(model: Any, order: str) -> None:
     assert cost(missing="informative") < cost() - 0.03
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bundles", [None, ["s", "s", None, None, "t"]])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_a_session_goes_where_a_batch_goes(order: str, bundles: Any, tmp_path: Path) -> None:
@@ -300,6 +300,7 @@ def of_a_laboratory(order: str) -> SequentialClassifier:
     return informed(observation_model=ClassMixture(2), feature_costs=costs, order=order, solver=solver)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("order", ["given", "adaptive"])
 @pytest.mark.parametrize("known", [["a"], ["kind"], ["a", "kind"], ["kind", "d"]])
 def test_of_a_bundle_no_more_is_known_than_what_is_told(order: str, known: list[str]) -> None:

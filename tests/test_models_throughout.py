@@ -199,6 +199,7 @@ def test_what_is_not_to_be_had(clf: SequentialClassifier) -> None:
     assert session.next_feature is None
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("known", [(), (1,), (0, 2, 3)])
 def test_batches_are_as_live_cases(clf: SequentialClassifier, known: tuple[int, ...]) -> None:
     X = _rows(1, n=3, missing=0.2)[0]
@@ -214,6 +215,7 @@ def test_batches_are_as_live_cases(clf: SequentialClassifier, known: tuple[int, 
         )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("known", [(), (2,)])
 def test_a_budget_is_used_up(clf: SequentialClassifier, known: tuple[int, ...]) -> None:
     X = _rows(2, n=5)[0]

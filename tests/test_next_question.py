@@ -73,6 +73,7 @@ def asked_one_by_one(clf: SequentialClassifier, data: Any, budget: int | None) -
     return found
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("budget", [None, 3])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_call_by_call_it_asks_what_acquire_asks(name: str, budget: int | None) -> None:
@@ -81,6 +82,7 @@ def test_call_by_call_it_asks_what_acquire_asks(name: str, budget: int | None) -
     assert asked_one_by_one(clf, HOLES, budget) == [[j for j in row if j >= 0] for row in order.tolist()]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("budget", [None, 2])
 @pytest.mark.parametrize(
     "name",

@@ -139,6 +139,7 @@ class TestBeliefPath:
         row = BeliefPathDisplay.from_estimator(SequentialClassifier().fit(X, y), X[[3]])
         assert row.names[0].startswith("x")
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("n_asked", [1, 16, 17, 60])
     @pytest.mark.parametrize("n_classes", [2, 10])
     def test_many_classes_and_many_steps_stay_legible(self, n_classes: int, n_asked: int) -> None:
@@ -207,6 +208,7 @@ class TestAccuracyFeatures:
         assert display.ax_.get_xscale() == "symlog"
         assert_legible(display.figure_)
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("largest", [0, 1, 784, 1_355_191])
     @pytest.mark.parametrize("xscale", ["auto", "linear", "log"])
     def test_any_number_of_features_has_a_place(self, largest: int, xscale: str) -> None:

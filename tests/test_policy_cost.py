@@ -9,6 +9,8 @@ from seqclass.pomdp import Lookahead, MixtureProblem, TableProblem, certify, eva
 from seqclass.pomdp.bounds import certificate, policy_cost
 from seqclass.pomdp.bounds.policy_cost import PathCosts, PolicyCost, greatest_cost, greatest_expected_cost
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 def rare(n_questions=4, p=0.0005, dear=400.0):
     """Two of five classes are rare and dear, and a first question tells whether it is one of them, no other which."""

@@ -27,6 +27,7 @@ NOT_REPEATED = {
 }
 
 
+@pytest.mark.covering(1)
 @parametrize_with_checks(
     [
         SequentialClassifier(),

@@ -303,6 +303,7 @@ class Staged(SumsTo):
         return self.total(self._likelihood(feature, state))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 @pytest.mark.parametrize("bundles", [None, ["a", "a", None, None]], ids=["single", "bundle"])
 def test_likelihoods_of_stages(order: str, bundles: Any) -> None:

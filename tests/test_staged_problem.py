@@ -33,6 +33,8 @@ from seqclass.pomdp.problem import BeliefState, outcome_likelihood
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import within_budget
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 PRICE = 0.03
 
 

@@ -20,6 +20,8 @@ from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import group_differences
 from seqclass.stats.wins import win_tie_loss
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 #: AUC of J. Demsar, JMLR 7, 2006, Table 6. On voting his ranks are those of unrounded scores: 4, 1, 2, 3.
 DEMSAR = np.array(

@@ -27,6 +27,8 @@ from seqclass.pomdp.policy import LookaheadPolicy, with_info
 from seqclass.testing import check_observation_model, check_ordering_rule, check_policy, check_solver
 from seqclass.testing.solvers import sample_problems
 
+pytestmark = pytest.mark.usefixtures("whole_certificates")
+
 
 @pytest.fixture(scope="module")
 def data():

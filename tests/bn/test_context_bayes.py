@@ -30,6 +30,7 @@ def pointing(n=300, seed=0, n_values=10, missing=0.0):
     return np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8), y, np.array([2, *[n_values] * 3])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("context", [None, 0, (0, 1), "auto"])
 @pytest.mark.parametrize("density", ["auto", "tables", "rank"])
 def test_conformance(context, density):
@@ -217,6 +218,7 @@ def test_joint_outcomes_that_are_rare_are_shared_out():
     assert_allclose(model.posterior(row), model.class_prior_[None], atol=0.1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("context", ["auto", 0, (0, 3)])
 def test_sparse_input_is_the_same(kind, context):
@@ -333,6 +335,7 @@ def test_wrong_settings_are_named(setting, message):
         ContextBayes(**setting).fit(X, y, n_outcomes=sizes)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("n_bins", [4, 12])
 @pytest.mark.parametrize("seed", [0, 2])
 def test_a_context_of_several_columns_is_found(n_bins, seed):

@@ -213,6 +213,7 @@ def test_staged_likelihoods_multiply_to_the_joint_in_any_order(seed, most):
     assert_allclose(model.posterior(evidence), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("structure", ["tree", "forest", "line"])
 @pytest.mark.parametrize("smoothing", ["laplace", "backoff"])
 def test_keeps_the_promises_of_a_model(structure, smoothing):

@@ -55,6 +55,7 @@ def test_on_a_tree_the_path_to_the_ancestor_is_summed_out(seed):
             assert_allclose(table, full.likelihood(j, only)[0], rtol=1e-10)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("structure", ["clique", "random"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_on_a_graph_the_table_of_the_pair_is_taken(structure, missing):

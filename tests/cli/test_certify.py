@@ -49,7 +49,7 @@ def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, r
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("loose_mixtures")
 def test_show_gives_no_figures_of_another_rule_as_those_of_the_contract(table: str, folder: Any, run: Any) -> None:
     """Certifying leaves held-out figures out; what was tried in fitting says that it was before."""
     fit = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--price", "0.01", "-o", "own.seq")

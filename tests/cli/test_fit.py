@@ -20,7 +20,6 @@ import seqclass
 from seqclass.adaptive_classifier import EFFORTS, AdaptiveClassifier
 from seqclass.cli import main
 
-pytestmark = pytest.mark.usefixtures("short_certificates")
 
 FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
 COSTS = "feature,cost,group,discounted\ncolour,0.05,lab,\nage in years,0.01,,\nsmokes,0.02,lab,0.01\nempty,0.3,,\n"
@@ -42,6 +41,7 @@ def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
     assert clf.feature_names_in_.tolist() == ["colour", "age in years", "empty", "smokes"]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("how", ["etana", "f_etana", "etana --order adaptive", "adaptive"])
 @pytest.mark.parametrize("limit", ["--max-features 1", "--max-cost 0.03"])
 def test_of_no_case_more_is_asked_than_is_said(folder: Path, run: Any, how: str, limit: str) -> None:
@@ -393,7 +393,7 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
         assert "--order adaptive" in refuses("fit", "b.npz", "-o", "c.seq", "--order", "adaptive", *wrong)
 
 
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("loose_mixtures")
 def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients: pd.DataFrame) -> None:
     patients.head(90).to_csv("data.csv", index=False)
     adaptive = (*FIT, "--method", "adaptive", "--effort", "quick", "--held-out", "3")

@@ -20,6 +20,7 @@ def separation(mask: Any, values: Any) -> float:
     return float((values[mask].mean() - values[~mask].mean()) / values.std())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.7])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_each_column_lacks_its_share(mechanism: str, share: float) -> None:

@@ -59,6 +59,7 @@ def test_the_sensor_of_the_complaint_shows_the_class() -> None:
     assert data.optimum.in_order == pytest.approx(0.195)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("accuracy", [0.5, 0.7, 0.97, 1.0])
 @pytest.mark.parametrize("price", [0.0, 0.01, 0.06, 0.15, 0.24, 0.3, 0.6])

@@ -64,6 +64,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert set(data) == common | own[data["kind"]]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
 @pytest.mark.parametrize("metric", ["error", "cost", "sensitivity"])
 def test_what_is_certified_is_stated_wherever_it_goes(metric: str, language: str, tmp_path: Path) -> None:

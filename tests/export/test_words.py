@@ -148,6 +148,7 @@ def test_numbers_of_few_values_are_chosen_where_all_have_words() -> None:
     assert choices({}) is None
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["html", "json", "c"])
 @pytest.mark.parametrize("name", ["grid3", "bundles", "graph"])
 def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, browser: Any, tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_exponents_are_those_of_the_losses_by_hand() -> None:
     assert clf.model_.temperature_ == pytest.approx(1 / clf.calibration_.exponents)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2), ContextBayes()], ids=["tree", "mixture", "contexts"])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 @pytest.mark.usefixtures("few_folds")

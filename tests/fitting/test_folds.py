@@ -21,7 +21,7 @@ from seqclass.fitting._folds import _mask_unseen_outcomes, assign_folds, sample_
 
 X, Y = load_iris(return_X_y=True)
 N = 5000
-pytestmark = pytest.mark.usefixtures("loose_mixtures", "short_lines")
+pytestmark = pytest.mark.usefixtures("loose_mixtures")
 
 
 @pytest.fixture(scope="module")

@@ -211,6 +211,7 @@ def test_who_is_referred_is_said(cancer: Any, tmp_path: Path) -> None:
     assert "referred" not in str(plain)
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_finds_lines() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
@@ -232,10 +233,12 @@ def beside(X: Any, y: Any, price: Any = 0.01, n_folds: int = 5, **settings: Any)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_is_as_good_as_tuned_forward_selection() -> None:
     assert beside(*load_breast_cancer(return_X_y=True)).cost < 0.08  # that has .0754 on these folds
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_is_not_shrunken() -> None:
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 2000)
@@ -244,6 +247,7 @@ def test_the_linear_yardstick_is_not_shrunken() -> None:
     assert set(line.counts) <= {2, 3}
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_weighs_prices() -> None:
     """What tells most costs more than it saves; three cheap ones pay, though each alone changes no decision."""
     rng = np.random.default_rng(0)
@@ -255,6 +259,7 @@ def test_the_linear_yardstick_weighs_prices() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_counts_what_is_cheaper_together() -> None:
     """Alone each of a group pays less than it costs."""
     rng = np.random.default_rng(0)
@@ -265,6 +270,7 @@ def test_the_linear_yardstick_counts_what_is_cheaper_together() -> None:
     assert line.cost < 0.35
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_sees_numbers_and_several_classes_at_once() -> None:
     """A class between two others, within bins that do not tell them apart."""
     rng = np.random.default_rng(0)
@@ -274,6 +280,7 @@ def test_the_linear_yardstick_sees_numbers_and_several_classes_at_once() -> None
 
 
 @pytest.mark.parametrize("unit", [1e200, 1e-200])
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_in_any_unit(unit: float) -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
@@ -281,6 +288,7 @@ def test_the_linear_yardstick_in_any_unit(unit: float) -> None:
     assert beside(X * unit, y, n_folds=2).cost == beside(X, y, n_folds=2).cost < 0.2
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_of_several_classes() -> None:
     X, y = load_iris(return_X_y=True)
     held = etana(0.01).fit(X, y, held_out=3).held_out_
@@ -290,6 +298,7 @@ def test_the_linear_yardstick_of_several_classes() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"max_features": 1}, {"max_cost": 0.025}, {"target_cost": 0.02}])
+@pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, limit: dict[str, Any]) -> None:
     held = etana(0.01, n_bins=3, **limit).fit(*cancer, held_out=2).held_out_
     assert held.linear is not None
@@ -386,6 +395,7 @@ def test_frames_with_categories_and_missing_cells() -> None:
     assert text.held_out_.n_folds == 2
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_groups_and_bundles() -> None:
     X, y = table()
     costs = Costs(0.02, groups={"colour": "g", "size": "g"}, discounted_costs=0.001)
@@ -416,6 +426,7 @@ def test_sparse_rows_stay_sparse() -> None:
     assert big.linear.error == 0
 
 
+@pytest.mark.usefixtures("whole_lines")
 def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept() -> None:
     """Frequent ones differ less between the classes, though their sums within each are larger; 300 are looked at."""
     rng = np.random.default_rng(0)

@@ -15,6 +15,11 @@ from seqclass.pomdp.account import Account
 from seqclass.pomdp.problem import BeliefState
 
 
+@pytest.fixture(scope="module", autouse=True)
+def certify_as_users_do(whole_certificates: None) -> None:
+    """Solvers and their certificates are what is tested here."""
+
+
 @dataclass
 class Case:
     """A staged problem as nested lists: ``tables[stage][context][outcome][class]``."""

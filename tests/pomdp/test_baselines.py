@@ -26,6 +26,7 @@ RULES = [FirstK(0), FirstK(None), FirstK(2), PosteriorThreshold(0.8), Lookahead(
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_hold_and_the_policy_costs_what_it_says(rule, kind, make_case, oracle):

@@ -43,6 +43,7 @@ def random_problem(seed, n_classes, n_stages=8, price=0.01):
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, price)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
 def test_lower_bounds_optimum_and_upper_bounds_are_in_order(kind, contexts, make_case, oracle, policies):

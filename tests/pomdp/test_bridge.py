@@ -54,6 +54,7 @@ def test_value_of_three_classes_and_three_features() -> None:
     assert value(to_pomdp_py(problem)) == pytest.approx(optimal_cost(problem), abs=1e-12)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_value_is_the_optimum(make_case: Callable[..., Any], oracle: Any, kind: str, contexts: bool) -> None:

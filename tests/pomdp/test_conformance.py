@@ -124,6 +124,7 @@ def optimum_of(make_case, oracle):
     return find
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_against_recursion(cls, kind, contexts, optimum_of, oracle):

@@ -18,6 +18,7 @@ def compare(result, expected):
     assert result.n_histories == expected.histories
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "single", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_exact_is_the_sum_over_histories(kind, contexts, make_case, oracle, policies):

@@ -46,6 +46,7 @@ def at(policy, belief, context):
     return float(policy.values.value(0, np.asarray(belief)[None], np.zeros(1, dtype=int) if context else None)[0])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("n_classes, n_stages, n_seeds", [(2, None, 2), (3, 3, 1), (4, 2, 1)])
@@ -66,6 +67,7 @@ def test_equals_recursion_at_every_belief(kind, contexts, n_classes, n_stages, n
         assert oracle.run_policy(case, policy).cost == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "method, n_classes, n_stages", [("vertices", 2, 5), ("programs", 2, 3), ("programs", 3, 2), ("programs", 4, 1)]
 )
@@ -129,6 +131,7 @@ def test_certificate_holds_with_several_contexts(make_case, oracle):
     assert policy.info.upper == pytest.approx(oracle.optimum(case), abs=1e-9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("n_classes, n_outcomes, n_stages", [(2, 3, 20), (3, 3, 6), (7, 2, 4)])
 @pytest.mark.parametrize("budget", [{"max_vectors": 40}, {"max_seconds": 0}, {"max_seconds": 10}])
 def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n_stages, budget):

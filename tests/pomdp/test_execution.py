@@ -71,6 +71,7 @@ def check(result, expected):
             np.testing.assert_allclose(result.leaf_beliefs[leaf], steps, atol=1e-12)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, policies):

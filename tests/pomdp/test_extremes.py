@@ -54,6 +54,7 @@ def tells_apart(costs: Any, prior: Any, seed: int) -> TableProblem:
     return TableProblem(prior, tables, rng.uniform(0.001, 0.02, 3), costs)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 @pytest.mark.parametrize(
     "costs, prior",

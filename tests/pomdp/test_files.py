@@ -318,6 +318,7 @@ def solved_of(make_case: Any, exact: Any, oracle: Any) -> Callable[..., Any]:
     return find
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     "layout, discount",
     [

@@ -126,6 +126,7 @@ def test_pomdp_file_is_the_problem(make: Any, discount: float, tmp_path: Path) -
         assert -found.value == pytest.approx(case.optimum(), abs=1e-9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("discount", [None, 0.9])
 @pytest.mark.parametrize("make", KINDS)
 def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tmp_path: Path) -> None:
@@ -147,6 +148,7 @@ def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tm
         assert exact.info.upper == pytest.approx(certificate.upper, abs=1e-9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("discount", [1.0, 0.9])
 @pytest.mark.parametrize("make", KINDS)
 def test_pomdpx_file_is_the_problem_and_its_vectors_come_back(make: Any, discount: float, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def frontier_of(case, stage=0, joint=None, context=0):
     return lower_hull(points)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "useless", "equal", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):

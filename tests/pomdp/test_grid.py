@@ -92,6 +92,7 @@ def test_nearest_breaks_ties_to_the_first_class():
 RESOLUTION = {2: 60, 3: 16, 4: 8}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "free", "useless", "equal", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_interpolated_below_exact_below_executed(kind, contexts, make_case, oracle):

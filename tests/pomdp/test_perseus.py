@@ -24,6 +24,7 @@ def at_prior(policy):
     return float(policy.values.value(0, info.probabilities, context_of(info))[0])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [False, True])
 def test_all_beliefs_give_the_optimum(kind, contexts, make_case, oracle, exact):

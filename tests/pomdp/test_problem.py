@@ -14,6 +14,7 @@ TABLE = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]])
 BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "prior", "decisions"])
 @pytest.mark.parametrize("contexts", [False, True])
 def test_update_is_bayes_rule(kind, contexts, make_case):

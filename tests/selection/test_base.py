@@ -55,6 +55,7 @@ def expected_failures(estimator):
 
 
 # a selector may find nothing to keep in noise, and scikit-learn warns of that
+@pytest.mark.covering(1)
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
     [SAOLA(measure="fisher_z"), SAOLA(), AlphaInvesting(), OSFS(), OFSA3M(random_state=0), FCBF()],
@@ -226,6 +227,7 @@ class TestStreams:
         X[:, ::3] = np.where(rng.random((120, 8)) < np.linspace(0.2, 0.8, 8), y[:, None], X[:, ::3])
         return X, y
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
     def test_blocks_do_not_matter(self, stream, form):
         X, y = self.data()

@@ -118,11 +118,13 @@ class TestSelector:
         assert selector.get_feature_names_out().tolist() == [f"test {j}" for j in kept]
         assert np.array_equal(selector.get_support(), fitted(name).get_support())
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [-1, 1], [False, True]])
     def test_labels_of_any_kind_give_the_same(self, name: str, data: Any, fitted: Any, labels: list[Any]) -> None:
         X, y = data
         assert np.array_equal(make(name).fit(X, np.array(labels)[y]).get_support(), fitted(name).get_support())
 
+    @pytest.mark.covering(1)
     @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
     def test_sparse_equals_dense(self, name: str, data: Any, fitted: Any, kind: Any) -> None:
         X, y = data

@@ -35,6 +35,7 @@ def stream(n: int = 2000, n_features: int = 20, seed: int = 0) -> tuple[Any, Any
     return X, (X[:, 3] > X[:, 7]).astype(int)
 
 
+@pytest.mark.covering(1)
 @parametrize_with_checks([FIRES(), FIRES(base=SMALL["sdt"])])
 def test_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -288,6 +289,7 @@ def test_labels_of_any_kind(labels: tuple[Any, Any]) -> None:
         np.testing.assert_allclose(as_objects.weights_, plain.weights_)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("base", ["glm", "ann", "sdt"])
 @pytest.mark.parametrize("size", [1e5, 1e160, 1.7e308])
 def test_an_extreme_batch_does_no_lasting_harm(base: str, size: float) -> None:

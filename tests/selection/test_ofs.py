@@ -36,6 +36,7 @@ def row_by_row(X: Any, y: Any, number: int, eta: float, lam: float) -> Any:
     return w
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("eta, lam, margin_of_data", [(0.2, 0.01, 1.0), (0.5, 0.3, 5.0), (1.5, 0.01, 20.0)])
 @pytest.mark.parametrize("batch_size", [1, 17, 400])
 def test_it_is_the_algorithm(eta: float, lam: float, margin_of_data: float, batch_size: int) -> None:

@@ -85,6 +85,7 @@ def plain_fast_osfs(n_features, independent, largest):
 PLAIN = [(OSFS, plain_osfs), (FastOSFS, plain_fast_osfs)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("selector, plain", PLAIN)
 @pytest.mark.parametrize("largest", [0, 1, 3])
 def test_continuous_equals_plain(selector, plain, largest):
@@ -103,6 +104,7 @@ def test_continuous_equals_plain(selector, plain, largest):
     assert max(sizes) > 2
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("selector, plain", PLAIN)
 @pytest.mark.parametrize("largest, rows", [(1, 5), (2, 5), (2, 0)])
 def test_discrete_equals_plain(selector, plain, largest, rows):
@@ -190,6 +192,7 @@ def test_zeros_that_a_sparse_column_stores_are_answers():
         assert relevant.tolist() == [True]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("selector", [OSFS, FastOSFS])
 @pytest.mark.parametrize("coding", ["groups", "codes"])
 def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatch):

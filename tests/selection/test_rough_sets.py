@@ -120,6 +120,7 @@ def regime(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("n_values, max_bytes", [(2, 1e9), (5, 1e9), (1000, 1e9), (5, 0)])
 @pytest.mark.parametrize("first_out", [False, True])
 def test_dependencies_are_those_of_the_definition(
@@ -148,6 +149,7 @@ def test_dependencies_are_those_of_the_definition(
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("published", [False, True])
 def test_selections_are_those_of_the_rules(cls: Any, published: bool, regime: str) -> None:

@@ -79,6 +79,7 @@ def small_batches(request, monkeypatch):
     monkeypatch.setattr(scan_module, "TUNING", small)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("measure", ["mi", "su"])
 @pytest.mark.parametrize("bound", ["min", "max"])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -107,6 +108,7 @@ def test_discrete_equals_algorithm_1(measure, bound, missing):
     assert changed > 1
 
 
+@pytest.mark.covering(1)
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("bound", ["min", "max"])
 def test_continuous_equals_algorithm_1(bound):
@@ -268,6 +270,7 @@ def equal_width(X, n_bins):
     return np.minimum(n_bins * (X - low) / np.where(high > low, high - low, 1), n_bins - 1).astype(np.int8)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("coding", ["codes", "groups"])
 @pytest.mark.parametrize("name", ["madelon", "mll"])
 @pytest.mark.parametrize("version", ["discrete", "fisher_z"])

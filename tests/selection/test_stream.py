@@ -35,6 +35,7 @@ def data():
     return X, y
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("cuts", [[0, 0, 6], [0, 2, 2, 6], [0, 6, 6]], ids=str)
