@@ -42,7 +42,7 @@ def _key(value: Any) -> Any:
 
 
 def thin(items: Iterable[pytest.Item]) -> None:
-    """Mark as slow what tests marked ``covering`` do not need of their cells; ``covering(1)`` asks for each value alone."""
+    """Mark as slow the cells that tests marked ``covering`` do not need; ``covering(1)`` asks for each value alone."""
     matrices: dict[str, list[Any]] = {}
     for item in items:
         if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):

@@ -22,7 +22,6 @@ from seqclass.pomdp import GridValueIteration, Perseus, StoppingValue, evaluate
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.policy import LookaheadPolicy
 
-
 QUICK = GridValueIteration(60, certificate_paths=0)
 
 

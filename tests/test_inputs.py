@@ -19,7 +19,6 @@ from seqclass.discretize.outcomes import check_outcomes
 from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus
 from seqclass.selection import FIRES, SAOLA
 
-
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b"], 40)
 X = np.c_[RNG.normal(size=80) + (Y == "a"), RNG.normal(size=80)].round(2)

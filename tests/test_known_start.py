@@ -37,7 +37,6 @@ from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import initial_beliefs
 
-
 ALIKE = 1e-9
 KNOWN = [3, 5]
 MODELS = {"naive Bayes": None, "tree": TreeNetwork(), "mixture": ClassMixture(2, random_state=0)}

@@ -52,7 +52,6 @@ from seqclass.pomdp.walk import order_next_panel
 from seqclass.testing import check_solver
 from seqclass.testing.solvers import sample_problems
 
-
 FAST = {"n_paths": 200, "certificate_paths": 100}
 
 

@@ -20,7 +20,6 @@ import seqclass
 from seqclass.adaptive_classifier import EFFORTS, AdaptiveClassifier
 from seqclass.cli import main
 
-
 FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
 COSTS = "feature,cost,group,discounted\ncolour,0.05,lab,\nage in years,0.01,,\nsmokes,0.02,lab,0.01\nempty,0.3,,\n"
 

@@ -31,7 +31,6 @@ from seqclass.experiment.protocols import HoldOut, StratifiedFolds
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
-
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2)", "fast": "sklearn:LinearSVC"}
 
 
