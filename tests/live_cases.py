@@ -131,6 +131,11 @@ WIDEST = {
     "sets, visits",
     "areas, ladder",
 }
+#: Those of them whose sources between them run each line, whichever ways its conditions go.
+SOURCES = WIDEST - {
+    *("sure", "ladder", "listed, groups", "listed, max_cost", "missing tells, visits", "visits, budgets"),
+    "network, known at the start",
+}
 #: Those whose pages between them run each block of the script that the pages of all of `EXPORTED` run, as Chromium
 #: counts them, and those of which the page has something of its own to tell.
 PAGES = {

@@ -481,7 +481,7 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     assert (decided["asked"].str.count(";") + 1 == decided["n_visits"]).all()
     assert (decided["asked"].str.count("[;+]") + 1 == decided["n_features"]).all()
     assert decided["asked"].str.contains("+", regex=False).any()
-    both = ["compare", "data.csv", "-t", "diagnosis", "--folds", "2", "-m", "adaptive(effort='quick')", "-o", "r.db"]
+    both = ["compare", "data.csv", "-t", "diagnosis", "--folds", "2", "-m", "etana(order='adaptive')", "-o", "r.db"]
     both += ["-m", "sklearn:GaussianNB", "--visit-cost", "0.05", "--max-panel", "3", "--price", "0.01", "--json"]
     both += ["--quiet"]
     cells = json.loads(run(*both))["cells"]
@@ -581,7 +581,7 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
 )
 def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, any_order):
     found = 0
-    for seed in range(6):
+    for seed in (3, 4, 5):
         problem = random_problem(seed, any_order)
         if problem.n_questions < 4 or not orders_panels(problem):
             continue

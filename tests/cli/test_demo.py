@@ -21,7 +21,7 @@ KEYS = {"method", "accuracy", "mean_features", "mean_paid", "realised_cost", "fi
 
 
 @pytest.fixture(scope="module")
-def comparison(few_ways: None) -> Demonstration:
+def comparison(few_ways: None, whole_certificates: None) -> Demonstration:
     whole = load("breast_cancer")
     half = replace(whole, X=whole.X[::2], y=whole.y[::2])
     with pytest.MonkeyPatch.context() as patched:

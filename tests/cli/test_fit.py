@@ -392,7 +392,7 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
         assert "--order adaptive" in refuses("fit", "b.npz", "-o", "c.seq", "--order", "adaptive", *wrong)
 
 
-@pytest.mark.usefixtures("loose_mixtures")
+@pytest.mark.usefixtures("few_ways")
 def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients: pd.DataFrame) -> None:
     patients.head(90).to_csv("data.csv", index=False)
     adaptive = (*FIT, "--method", "adaptive", "--effort", "quick", "--held-out", "3")

@@ -339,15 +339,17 @@ main(["predict", *sys.argv[1:]])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
-def test_what_a_killed_run_writes_goes(model: str, run: Any) -> None:
+@pytest.mark.parametrize(
+    ("end", "left"), [(signal.SIGTERM, 0), pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow)]
+)
+def test_what_a_killed_run_writes_goes(model: str, run: Any, end: signal.Signals, left: int) -> None:
     command = [sys.executable, "-c", _KILLED, model, "data.csv", "-o", "o.csv"]
-    for end, left in ((signal.SIGTERM, 0), (signal.SIGKILL, 1)):
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
-            assert writer.stdout is not None
-            writer.stdout.readline()
-            assert len(list(Path().glob(".seqclass-*"))) == 1
-            writer.send_signal(end)
-            assert writer.wait() == (-end if left else 130)
-        assert len(list(Path().glob(".seqclass-*"))) == left
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        assert len(list(Path().glob(".seqclass-*"))) == 1
+        writer.send_signal(end)
+        assert writer.wait() == (-end if left else 130)
+    assert len(list(Path().glob(".seqclass-*"))) == left
     assert run("predict", model, "data.csv", "-o", "o.csv").exit_code == 0
     assert not list(Path().glob(".seqclass-*"))

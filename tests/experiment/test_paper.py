@@ -204,7 +204,10 @@ def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
-@pytest.mark.parametrize(("width", "n", "across"), [(3.5, 2, 1), (3.5, 3, 2), (3.5, 7, 2), (7.1, 7, 3), (3.5, 40, 2)])
+@pytest.mark.parametrize(
+    ("width", "n", "across"),
+    [(3.5, 2, 1), (3.5, 3, 2), (3.5, 7, 2), (7.1, 7, 3), pytest.param(3.5, 40, 2, marks=pytest.mark.slow)],
+)
 def test_a_plot_of_a_given_width_fits_a_page(width: float, n: int, across: int) -> None:
     """As far as pictures can be read: forty of them in a column are higher than any page."""
     plt = pytest.importorskip("matplotlib.pyplot")

@@ -77,7 +77,13 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 #: Those of which some stands have to be among the cases.
-VARIED = {"few of many", "refer", "refer, adaptive", *(n for n in PAGES if n.startswith(("sets", "visits")))}
+VARIED = {
+    "few of many",
+    "fixed lookahead",
+    "refer",
+    "refer, adaptive",
+    *(n for n in PAGES if n.startswith(("sets", "visits"))),
+}
 
 
 @pytest.mark.parametrize(
