@@ -239,6 +239,16 @@ def draw_anew() -> Iterator[Callable[..., Any]]:
         yield draw
 
 
+@pytest.fixture(scope="module")
+def undrawn(draw_anew: Callable[..., Any]) -> Iterator[None]:
+    """Pictures of a report are empty, where it does not matter what they show: each takes half a second."""
+    from seqclass.report import _pictures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pictures, "draw", lambda display, key: ([], (100.0, 100.0)))
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the real data sets: ``SEQCLASS_DATA``, or one beside the checkout."""

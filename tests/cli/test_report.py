@@ -16,7 +16,7 @@ from seqclass.cli import main
 from seqclass.experiment import Results
 from seqclass.report import write_report
 
-pytestmark = pytest.mark.usefixtures("draw_anew")
+pytestmark = pytest.mark.usefixtures("undrawn")
 TREE = "sklearn:DecisionTreeClassifier(max_depth=2)"
 
 

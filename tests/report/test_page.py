@@ -77,6 +77,12 @@ def plain(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(results, tmp_path_factory.mktemp("plain"))
 
 
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it does not matter what pictures show: each takes half a second."""
+    monkeypatch.setattr(acquisition_module, "draw", lambda display, key: ([], (100.0, 100.0)))
+
+
 @pytest.mark.quick
 def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
     text = written(results, tmp_path)
@@ -150,6 +156,7 @@ def hostile_explanations() -> Any:
     return seqclass.etana().fit(X, y).explain(np.vstack([np.eye(3), [np.nan] * 3]), feature_names=names)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_explanations_are_data(results: Results, tmp_path: Path) -> None:
     page = Page(written(results, tmp_path, explanations={"</script>& co": hostile_explanations()}))
     scripts = page.named("script")
@@ -170,6 +177,7 @@ def test_explanations_are_data(results: Results, tmp_path: Path) -> None:
     assert content["cases"][3]["steps"][0]["shown"] is None
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
     explained = hostile_explanations()[:2]
     explored = Explored(explained, rows=["p7", "p8"], truth=[explained[0].decision, "else"], note="two of <many>")
@@ -188,6 +196,7 @@ def test_the_same_run_gives_the_same_page(
     assert written(results, tmp_path) == plain
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("what was there")
@@ -204,6 +213,7 @@ def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path)
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
     table_ = results.to_frame()
     some = Results(results.path, [*table_.index[:2], "not there"])
@@ -216,6 +226,7 @@ def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
     assert "no cell has a score" in written(failed, tmp_path)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
     grid = {"data": ["iris", "wine"], "cv": 2}
     Experiment(methods=["sklearn:GaussianNB"], **grid).run(tmp_path / "a.run")
@@ -226,6 +237,7 @@ def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
     assert summary["method"].tolist() == 2 * ["sklearn:GaussianNB", "sklearn:DummyClassifier"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.slow
 def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     iris = load("iris")
@@ -236,6 +248,7 @@ def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets + 1
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.slow
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:DummyClassifier", "sklearn:GaussianNB"]
@@ -296,6 +309,7 @@ def test_explore_refuses(results: Results, hostile: str) -> None:
         Explored(explanations, truth=["a"])
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_explorer_has_all_sequential_methods(results: Results, plain: str, tmp_path: Path) -> None:
     [content, *_] = Page(plain).inside("script")
     assert [one["name"] for one in json.loads(content)] == ["etana on iris", "etana on wine"]
@@ -309,6 +323,7 @@ def test_the_explorer_has_all_sequential_methods(results: Results, plain: str, t
         written(results, tmp_path, price=0.5)
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.slow
 def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = explore_run(results)
@@ -331,6 +346,7 @@ def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatc
     assert text.count("Left out, so that the page stays small: etana on wine.") == 2
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     experiment = Experiment(["iris"], ["etana"], cv=2)
     bare = experiment.run(tmp_path / "bare.run", keep_instances=0, keep_explanations=0)

@@ -10,6 +10,8 @@ import pytest
 from seqclass.experiment import Experiment, Results
 from seqclass.report import write_report
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2, random_state=0)"}
 
 
