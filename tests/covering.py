@@ -41,6 +41,13 @@ def _key(value: Any) -> Any:
     return (id(value.func), repr(value.keywords)) if isinstance(value, functools.partial) else id(value)
 
 
+def _axes(values: Sequence[Any]) -> list[list[Any]]:
+    """One axis of the values of a parameter, or several where each is a tuple with as many places."""
+    shapes = {len(value) if isinstance(value, tuple) else 1 for value in values}
+    tuples = len(shapes) == 1 and all(isinstance(value, tuple) for value in values)
+    return [[_key(part) for part in axis] for axis in (zip(*values) if tuples else [values])]
+
+
 def thin(items: Iterable[pytest.Item]) -> None:
     """Mark as slow the cells that tests marked ``covering`` do not need; ``covering(1)`` asks for each value alone."""
     matrices: dict[str, list[Any]] = {}
@@ -48,7 +55,8 @@ def thin(items: Iterable[pytest.Item]) -> None:
         if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):
             matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for matrix in matrices.values():
-        cells = [[_key(value) for value in item.callspec.params.values()] for item in matrix]
+        given = zip(*(item.callspec.params.values() for item in matrix))
+        cells = list(zip(*(axis for values in given for axis in _axes(values))))
         kept = cover(cells, *matrix[0].get_closest_marker("covering").args)
         for place in set(range(len(matrix))) - set(kept):
             matrix[place].add_marker(pytest.mark.slow)

@@ -71,6 +71,12 @@ def test_what_a_marked_test_does_not_need_becomes_slow() -> None:
     assert slow == [items[1].nodeid, items[2].nodeid, "v[0]"]
 
 
+def test_a_fixture_of_tuples_has_several_axes() -> None:
+    items = [Item(f"t[{cell}]", {"q": cell}, pytest.mark.covering(1).mark) for cell in itertools.product("ab", "xy")]
+    thin(items)  # type: ignore[arg-type]
+    assert [bool(item.get_closest_marker("slow")) for item in items] == [False, True, True, False]
+
+
 def test_checks_of_scikit_learn_are_the_same_for_each_estimator() -> None:
     each = pytest.mark.covering(1).mark
     items = [Item(f"t[{n}]", {"q": partial(check, str(n))}, each) for n in range(2)]

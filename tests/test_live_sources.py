@@ -105,7 +105,7 @@ def fit(classes: int = 2, **settings: Any) -> SequentialClassifier:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_it_is_the_record_of_a_table(name: str) -> None:
-    clf, data = fit(**SETTINGS[name]), HOLES[:50]
+    clf, data = fit(**SETTINGS[name]), HOLES[:30]
     bundled = "bundles" in name
     for how in ({}, {"budget": 3}, {"known": [0, 4]}, {"known": [2], "budget": 2}):
         expected = clf.acquire(data, record_beliefs=True, **how)

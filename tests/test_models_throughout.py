@@ -199,7 +199,7 @@ def test_what_is_not_to_be_had(clf: SequentialClassifier) -> None:
     assert session.next_feature is None
 
 
-@pytest.mark.covering(1)
+@pytest.mark.covering
 @pytest.mark.parametrize("known", [(), (1,), (0, 2, 3)])
 def test_batches_are_as_live_cases(clf: SequentialClassifier, known: tuple[int, ...]) -> None:
     X = _rows(1, n=3, missing=0.2)[0]
@@ -215,7 +215,7 @@ def test_batches_are_as_live_cases(clf: SequentialClassifier, known: tuple[int, 
         )
 
 
-@pytest.mark.covering(1)
+@pytest.mark.covering
 @pytest.mark.parametrize("known", [(), (2,)])
 def test_a_budget_is_used_up(clf: SequentialClassifier, known: tuple[int, ...]) -> None:
     X = _rows(2, n=5)[0]
@@ -229,6 +229,7 @@ def test_a_budget_is_used_up(clf: SequentialClassifier, known: tuple[int, ...]) 
     assert record.decision.tolist() == clf.decisions_[(record.posterior @ COSTS).argmin(axis=1)].tolist()
 
 
+@pytest.mark.covering(1)
 def test_explanations_are_of_what_is_done(clf: SequentialClassifier) -> None:
     X = _rows(3, n=4, missing=0.2)[0]
     record = clf.acquire(X, record_beliefs=True)
@@ -258,6 +259,7 @@ def read_as_acquired(clf: SequentialClassifier, data: dict[str, Any]) -> None:
         np.testing.assert_allclose(stand[0], record.posterior[i], atol=1e-9)
 
 
+@pytest.mark.covering(1)
 def test_exported_as_data(clf: SequentialClassifier) -> None:
     # of bundles there are programs only, and these want hidden states
     hidden = clf.model_.latent_tables(np.arange(3)) is not None or clf.model_.tables(np.arange(3)) is not None
@@ -295,6 +297,7 @@ def test_exported_as_data(clf: SequentialClassifier) -> None:
         np.testing.assert_allclose(node["belief"], record.posterior[i], atol=1e-9)
 
 
+@pytest.mark.covering(1)
 def test_certified(clf: SequentialClassifier) -> None:
     X, y = _rows(5, n=60, missing=0.1)
     found = certify_error(clf, X, y, alpha=0.6, allow_seen=True)
@@ -311,6 +314,7 @@ def test_certified(clf: SequentialClassifier) -> None:
         np.testing.assert_allclose(session.posterior, belief, atol=1e-9)
 
 
+@pytest.mark.covering(1)
 def test_saved_and_loaded(clf: SequentialClassifier, tmp_path: Path) -> None:
     clf.save(tmp_path / "model.seq")
     again = seqclass.load(tmp_path / "model.seq")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from covering import first
 
 import seqclass
 from seqclass import Costs, Rules, SequentialClassifier, load
@@ -188,7 +189,7 @@ def check(seed: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 12))])
+@pytest.mark.parametrize("seed", first(range(12), 5))
 def test_problems_with_rules_are_what_brute_force_says(seed: int) -> None:
     check(seed)
 
