@@ -49,7 +49,10 @@ def _axes(values: Sequence[Any]) -> list[list[Any]]:
 
 
 def thin(items: Iterable[pytest.Item]) -> None:
-    """Mark as slow the cells that tests marked ``covering`` do not need; ``covering(1)`` asks for each value alone."""
+    """Mark as slow the cells that tests marked ``covering`` do not need.
+
+    ``covering(1)`` asks for each value, wherever it occurs, and ``covering(0)`` for the first cell.
+    """
     matrices: dict[str, list[Any]] = {}
     for item in items:
         if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):

@@ -131,6 +131,7 @@ def test_sampled_cases_give_nearly_the_values_of_all(kind):
         assert costs[1] <= 1.05 * costs[0]
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", CASES)
 def test_one_step_on_its_own_values_improves_a_rule(kind):
     before, after = [], []
@@ -222,6 +223,7 @@ def pointing(data):
     )
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("make", [make_sensors, make_indicator])
 def test_what_says_where_to_look_is_asked_first(make):
     data = make(10)
@@ -279,6 +281,7 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("limit", [560, 1000])
 @pytest.mark.filterwarnings("error")
 def test_what_was_tried_on_no_case_when_the_time_was_up_is_left_out(limit):
@@ -428,6 +431,7 @@ def test_expected_saving_stops_in_time_along_its_rule():
     assert evaluate(problem, policy, method="simulation", n_paths=20_000).cost <= 1.02 * best
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", CASES)
 def test_policies_come_back_from_files(kind, tmp_path):
     problem = CASES[kind](4).problem

@@ -35,6 +35,7 @@ def test_all_values_are_taken_alike() -> None:
 def test_few_axes_and_none() -> None:
     assert cover([(1,), (2,), (1,)]) == [0, 1]
     assert cover([]) == []
+    assert cover(CELLS, 0) == [0]
 
 
 def test_later_values_are_slow() -> None:

@@ -237,6 +237,7 @@ def test_what_chooses_and_forgets_can_be_followed() -> None:
     assert forgets.cost < keeps.cost - 0.03
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", ["object", "string"])
 def test_followed_texts_are_those_of_the_whole_stream_so_far(kind: str) -> None:
     first, labels = stream(700, 300)

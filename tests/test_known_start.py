@@ -222,6 +222,7 @@ def test_another_prior_weighs_and_believes_the_starts_anew():
     np.testing.assert_allclose(after.weight, weight / weight.sum(), atol=ALIKE)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("order", "name"),
     [

@@ -280,6 +280,7 @@ def test_a_mixture_says_what_is_wrong():
         MixtureProblem([0.5, 0.5], [0, 1], [[[0.5, 0.5], [0.4, 0.5]]], prices=0.1)
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", CASES)
 def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
     rng = np.random.default_rng(0)

@@ -482,6 +482,7 @@ def test_models_that_are_approximate() -> None:
         check_observation_model(Rounded(), rows, labels, tolerance=-1)
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(random_state=0), ContextBayes(random_state=0)], ids=str)
 def test_networks_keep_the_names_of_features(model: Any) -> None:
     pytest.importorskip("pgmpy")

@@ -336,7 +336,7 @@ MODELS = {
 
 #: Of those the quick run leaves out.
 LONG = [
-    *itertools.product(["naive"], ["plain", "bundles"]),
+    *itertools.product(["naive"], ["plain", "bundles", "delays"]),
     *itertools.product(["mixture"], ["plain", "groups", "bundles"]),
     *itertools.product(["tree"], ["plain", "groups", "bundles"]),
     *itertools.product(["fixed"], ["plain", "delays"]),

@@ -476,6 +476,7 @@ def test_no_line_is_too_long_for_a_terminal(folder: Path, run: Any) -> None:
         assert [line for line in result.stdout.splitlines() if len(line) > 106] == []
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("name", ["aside.csv", "aside.tsv.gz", "aside.parquet"])
 def test_half_of_the_rows_is_set_aside(name: str, patients: pd.DataFrame, folder: Path, run: Any) -> None:
     if name.endswith("parquet"):

@@ -382,6 +382,7 @@ def test_value_iteration_of_two_free_questions() -> None:
     assert evaluate(problem, policy).n_features > 0
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("planner", ["POUCT", "POMCP"])
 def test_tree_search_in_any_order(planner: str) -> None:
     above = []
@@ -430,6 +431,7 @@ def test_value_iteration_says_what_is_too_large() -> None:
     assert (policy.action(problem.initial_belief())[0] == DECIDE) == (stop <= ahead)
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("planner", ["POUCT", "POMCP"])
 def test_tree_search_finds_good_policies(planner: str) -> None:
     problem = random_problem(3, 4, 2, seed=1)

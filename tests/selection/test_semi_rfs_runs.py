@@ -48,6 +48,7 @@ def assert_same(one: SemiRFS, other: SemiRFS) -> None:
             assert name == "time" or np.array_equal(a[name], b[name]), name
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize(
     "form", [{}, {"adaptive": False, "group_size": 1, "cool_down": False}, {"max_evaluations": 30}]
 )
@@ -131,6 +132,7 @@ class Interrupting(GaussianNB):  # type: ignore[misc]
         return super().fit(X, y)
 
 
+@pytest.mark.covering(0)
 @pytest.mark.parametrize("fits", [3, 10, 26])
 def test_an_interrupt_keeps_the_best_and_the_search_can_go_on(data: Any, fits: int, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"cv": 3, "max_iter": 6, "cool_down": True, "random_state": 0}
