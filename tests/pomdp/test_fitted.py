@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from covering import first
 
 from seqclass import load
 from seqclass.agent.problem import ModelProblem
@@ -278,7 +277,7 @@ def test_savings_are_those_of_the_best_vector_after_each_answer():
     assert rule.value(info)[0] == pytest.approx(deciding_cost(info)[0] - max(scores[0].max(), 0.0))
 
 
-@pytest.mark.parametrize("seed", first(range(6), 3))
+@pytest.mark.parametrize("seed", range(6))
 def test_in_any_order_it_is_near_the_optimum(seed):
     problem = hidden_problem(seed, 4)
     policy = FittedValueIteration(1000, random_state=seed).solve(problem)
