@@ -223,7 +223,6 @@ def pointing(data):
     )
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize("make", [make_sensors, make_indicator])
 def test_what_says_where_to_look_is_asked_first(make):
     data = make(10)
@@ -281,7 +280,6 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize("limit", [560, 1000])
 @pytest.mark.filterwarnings("error")
 def test_what_was_tried_on_no_case_when_the_time_was_up_is_left_out(limit):

@@ -77,7 +77,6 @@ def is_sure(stop: str, row: np.ndarray, asked: list[int], delta: float, error: f
     return True
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize(
     "stop, at_cuts",
     [

@@ -478,7 +478,6 @@ def test_quantiles_without_the_library_say_what_to_install(monkeypatch: pytest.M
         quick(discretizer=Discretizer(strategy="quantile")).fit_chunks(cut(X, Y, [100]))
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize(
     ("strategy", "size"),
     [

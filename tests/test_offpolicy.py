@@ -237,7 +237,6 @@ def truth(clf: Any) -> float:
     return float(score_rows(clf, *people(100_000, 1)).realised_cost)
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize("known", [False, True])
 def test_estimates_find_the_truth(clf: Any, truth: float, known: bool) -> None:
     X, y = people(6000, 2)

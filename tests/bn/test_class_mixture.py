@@ -239,7 +239,6 @@ def test_settings_name_what_is_wrong(setting, message):
         ClassMixture(**{"n_components": 2, **setting}).fit(X, y)
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_the_number_of_components_is_chosen(kind):
     rng = np.random.default_rng(0)

@@ -349,7 +349,6 @@ class Picky(GaussianNB):  # type: ignore[misc]
         return math.nan if X.shape[1] > self.most else float(np.mean(self.predict(X) == y))
 
 
-@pytest.mark.covering(0)
 @pytest.mark.parametrize("nan", [False, True])
 def test_failures_count_as_the_worst(data: Any, nan: bool) -> None:
     settings = {"cv": 2, "adaptive": False, "max_iter": 25, "patience": None, "random_state": 0}
