@@ -70,6 +70,16 @@ def test_any_model_fades_and_what_is_kept_is_bounded(model: Any, order: str, tmp
     np.testing.assert_allclose(again.predict_proba(X), clf.predict_proba(X))
 
 
+def test_what_is_kept_counts_by_its_age() -> None:
+    clf = fading(observation_model=TreeNetwork(), order="given")
+    for rows in np.split(np.arange(400), [150, 260]):
+        clf.partial_fit(X[rows], Y[rows], classes=[0, 1])
+    kept = clf.kept_
+    expected = TreeNetwork().fit(kept.codes, kept.classes, 0.5 ** (kept.age / 30), n_outcomes=4)
+    np.testing.assert_allclose(clf.model_.posterior(kept.codes), expected.posterior(kept.codes))
+    np.testing.assert_array_equal(np.sort(kept.age)[:30], np.arange(30))
+
+
 def test_a_class_that_has_gone_is_still_known() -> None:
     y = np.where(np.arange(400) < 50, 2, Y)
     clf = fading(observation_model=TreeNetwork())

@@ -118,6 +118,17 @@ def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -
         assert (load(tmp_path / "test.seq").acquire(X[:200, :5]).order == order).all()
 
 
+def test_a_sequential_test_asks_the_fewest_that_it_may() -> None:
+    lengths = [
+        planned(SequentialTest(MODEL.items_, CUTS, error=0.4, min_questions=n, certificate_paths=0)).acquire(X[:300])
+        for n in (0, 9)
+    ]
+    free, held = (record.n_features for record in lengths)
+    assert free.min() < 9
+    assert held.min() == 9
+    assert (held >= free).all()
+
+
 def test_more_certainty_takes_more_items() -> None:
     found = [planned(SequentialTest(MODEL.items_, CUTS, error=e, certificate_paths=0)).acquire(X) for e in (0.3, 0.1)]
     assert found[0].n_features.mean() < found[1].n_features.mean()

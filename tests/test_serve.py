@@ -406,6 +406,13 @@ def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
     assert post(client, "/next", {})["model"] == "grid 0"
 
 
+def test_a_body_may_be_as_long_as_is_said(paths: dict[str, Path]) -> None:
+    with running(create_app(paths["grid 0"], max_bytes=200)) as client:
+        for length, status in ((200, 200), (201, 413)):
+            response = client.post("/next", content=b"{}".ljust(length), headers={"content-type": "application/json"})
+            assert response.status_code == status
+
+
 def test_a_slow_body_is_given_up(paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     from seqclass.serve import app as application
 
