@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from kinds_of_cost import TABLE, costs_of
+from live_cases import reader
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.costs import charge_acquired
@@ -209,15 +210,14 @@ def test_sessions(name: str) -> None:
 
 @FIELDS
 def test_exported(name: str) -> None:
-    if name == "prices_after":  # which a graph says node by node
+    if name == "prices_after":  # for which the bill has to know answers, as the reader does
         data, paid = policy_data(fitted(name)), []
         for row in rows()[0]:
-            node, total = data["nodes"][0], 0.0
-            while "ask" in node:
-                value = row[node["ask"]]
-                total += 0.0 if np.isnan(value) else node["price"]
-                node = data["nodes"][node["missing"] if np.isnan(value) else node["next"][int(value)]]
-            paid.append(total)
+            case = reader()(data)
+            while (asked := case.stand()[1]) >= 0:
+                shown = row[data["questions"][asked]["features"]]
+                case.tell(asked, np.where(np.isnan(shown), -1, shown).astype(int).tolist())
+            paid.append(case.case["spent"])
         np.testing.assert_allclose(paid, record_of(name).paid, atol=1e-12)
         return
     np.testing.assert_allclose(bills(name, bill_of_export(name)), record_of(name).paid, atol=1e-12)

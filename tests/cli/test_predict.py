@@ -43,15 +43,6 @@ def test_predict_says_what_acquire_says(model: str, run: Any, patients: pd.DataF
     assert (table["decision"] == patients["the label"]).mean() > 0.7
 
 
-def test_parts_make_one_table(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seqclass.cli import _cases
-
-    for name, most in (("whole", 1000), ("parts", 7)):
-        monkeypatch.setattr(_cases, "_MAX_ROWS", most)
-        run("predict", model, "data.csv", "-o", f"{name}.csv")
-    assert Path("parts.csv").read_text("utf-8") == Path("whole.csv").read_text("utf-8")
-
-
 def test_many_decisions_and_numbers_are_told_apart(folder: Path, run: Any) -> None:
     """Counts do not run into labels that are numbers, and labels beyond the first are counted."""
     y = np.arange(240) % 12

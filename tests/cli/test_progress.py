@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from seqclass._utils.progress import logger, report_progress, tell_share
-from seqclass.cli import _progress
+from seqclass.cli import _cases, _progress
 from seqclass.cli._options import quiet_option
 
 
@@ -148,3 +149,10 @@ def test_pipes_and_quiet_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["fit", "plan", "demo", "predict", "evaluate", "explain", "certify", "compare"])
 def test_commands_that_take_long_may_be_quiet(name: str, run: Any) -> None:
     assert "--quiet" in run(name, "--help").stdout
+
+
+def test_parts_make_one_table(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("whole", 1000), ("parts", 7)):
+        monkeypatch.setattr(_cases, "_MAX_ROWS", most)
+        run("predict", model, "data.csv", "-o", f"{name}.csv")
+    assert Path("parts.csv").read_text("utf-8") == Path("whole.csv").read_text("utf-8")
