@@ -161,6 +161,14 @@ def whole_certificates(short_certificates: dict[str, int]) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def whole_where_slow(request: pytest.FixtureRequest) -> None:
+    """What the weekly job runs sees what users have, but for what a module has fitted before."""
+    if request.node.get_closest_marker("slow"):
+        request.getfixturevalue("whole_certificates")
+        request.getfixturevalue("whole_lines")
+
+
 @pytest.fixture(scope="module")
 def few_ways(loose_mixtures: None) -> Iterator[None]:
     """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""

@@ -29,7 +29,10 @@ from seqclass.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the tests: not a checkout")
+pytestmark = [
+    pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the tests: not a checkout"),
+    pytest.mark.usefixtures("whole_certificates", "whole_lines"),
+]
 
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 #: Pages of many seconds: slow, and run where the documentation is built.

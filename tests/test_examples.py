@@ -31,7 +31,10 @@ from seqclass.export import export_policy
 from seqclass.pomdp import ClassInformation, FirstK
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests: not a checkout")
+pytestmark = [
+    pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests: not a checkout"),
+    pytest.mark.usefixtures("whole_certificates", "whole_lines"),
+]
 
 
 def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
