@@ -430,3 +430,10 @@ def test_averaged_over_one_component_says_what_classes_share():
         single = model.tables_[:, :, [np.flatnonzero(model.hidden_class_ == c)[0] for c in range(3)]]
         apart[size] = np.abs(single - single.mean(axis=2, keepdims=True)).mean()
     assert apart["average"] < 0.5 * apart[1]
+
+
+def test_iterations_are_counted_and_no_more_than_may_be() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 6)), rng.integers(0, 2, 300)
+    for most in (1, 3, 7):
+        assert ClassMixture(3, max_iter=most, random_state=0).fit(X, y).n_iter_.tolist() == [most, most]
