@@ -320,8 +320,10 @@ def test_of_prices_that_never_apply_in_an_order_is_told(monkeypatch: pytest.Monk
     with pytest.raises(ValueError, match="price of scan depends on cough, which comes later in the order: put that"):
         SequentialClassifier(feature_costs=costs, order="given").fit(X, y)
     monkeypatch.setattr(_price_order, "TUNING", _price_order.PriceOrderTuning(max_orders=1))
-    with pytest.warns(UserWarning, match=r"prices of 'scan' never apply, .*; give an order, or take order='adaptive'"):
+    told = r"prices of 'scan' never apply, .*; give an order, or take order='adaptive'"
+    with pytest.warns(UserWarning, match=told) as found:
         clf = SequentialClassifier(feature_costs=costs, order="information").fit(X, y)
+    assert [warning.filename for warning in found] == [__file__]
     assert clf.problem_.features.tolist().index(3) < clf.problem_.features.tolist().index(4)
     with pytest.warns(UserWarning, match="prices of 'scan' never apply"):
         SequentialClassifier(feature_costs=costs, order="information", target_cost=0.01, solver=QUICK).fit(X, y)

@@ -20,6 +20,7 @@ from seqclass._utils.stored import require, require_array, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import is_unit, join_names, short_repr
 from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
+from seqclass._utils.warned import warn_caller
 
 __all__ = ["Costs", "Prices", "Visits"]
 __dir__ = __all__.copy  # tab completion
@@ -647,10 +648,9 @@ def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[n
     """Warn where every price is at least what the dearest error costs, so that nothing can pay."""
     least, dearest = float(prices.min(initial=np.inf)), float(decision_costs.max(initial=0.0))
     if np.isfinite(least) and least > 0 and least >= dearest:
-        warnings.warn(
+        warn_caller(
             f"the cheapest feature costs {least:g} and the dearest error {dearest:g}, so that nothing is worth buying: "
-            "prices look like money; give decision_costs (--decision-costs), what errors cost in the same money.",
-            stacklevel=4,
+            "prices look like money; give decision_costs (--decision-costs), what errors cost in the same money."
         )
 
 

@@ -41,16 +41,17 @@ def _prices_after(problem: AcquisitionProblem, whole: AcquisitionProblem) -> lis
         low, high = float(problem.prices[question]), float(problem.full_prices[question])
         for one in () if rules is None else (one for one in rules.prices if one.question == feature):
             gates = [
-                dict(zip(("after", "feature"), places[gate])) | {"answers": _outcomes(whole, gate, answers)}
+                dict(zip(("after", "feature"), places[gate]))
+                | {"answers": _outcomes(whole, places[gate][0], gate, answers)}
                 for gate, answers in one.after.items()
             ]
             found.append({"question": question, "if": gates, "price": low * (1 - one.price) + high * one.price})
     return found
 
 
-def _outcomes(whole: AcquisitionProblem, feature: int, accepted: Any) -> list[int]:
-    """Outcomes of a feature that are accepted, all of them where None says so."""
-    question, bundle = _places(whole)[feature][0], whole.structure.bundle(_places(whole)[feature][0])
+def _outcomes(whole: AcquisitionProblem, question: int, feature: int, accepted: Any) -> list[int]:
+    """Outcomes of a question's feature that are accepted, all of them where None says so."""
+    bundle = whole.structure.bundle(question)
     size = whole.n_outcomes[question] if bundle is None else bundle.sizes[list(bundle.features).index(feature)]
     return list(range(int(size))) if accepted is None else [int(one) for one in accepted]
 

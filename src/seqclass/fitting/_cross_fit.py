@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -17,7 +16,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain_data
 from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
-from seqclass._utils.warned import HeldOutWarning
+from seqclass._utils.warned import HeldOutWarning, warn_caller
 from seqclass.agent.agent import Agent, acquire_rows, to_numbers
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
@@ -192,7 +191,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
     held = complete_held_out(held, fit.agent, (at_once, line), remedies(fit))
     if (warning := held.against_deciding()) and fit.settings.target_cost is None:
-        warnings.warn(warning, HeldOutWarning, stacklevel=4)
+        warn_caller(warning, HeldOutWarning)
     return held
 
 

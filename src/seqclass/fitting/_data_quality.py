@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, as_if_numbers
 from seqclass._utils.text import MAX_EXACT, fold_text, join_names, short_repr
+from seqclass._utils.warned import warn_caller
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.discretize import Discretizer
 
@@ -56,24 +56,22 @@ def warn_of_doubts(
         *_single(classes, sizes, y),
     )
     for warning in told_of:
-        warnings.warn(warning, UserWarning, stacklevel=3)
+        warn_caller(warning)
     if names is not None and (numbering := _row_number_columns(coder, X if sample is None else sample, sizes.sum())):
         called = join_names(names[j] for j in numbering)
         does = "numbers the rows" if len(numbering) == 1 else "number the rows"
-        warnings.warn(
+        warn_caller(
             f"{_columns(len(numbering))} {called} {does}: whole numbers of which no two are alike; leave it out "
-            "(--drop on the command line) if it is a number of the case, which nobody asks for.",
-            stacklevel=3,
+            "(--drop on the command line) if it is a number of the case, which nobody asks for."
         )
     far = {j: value for j in _find_squeezed_columns(coder, X) if (value := _far_value(coder, X, j)) is not None}
     if len(far) * TUNING.columns_per_far > len(coder.numeric_):
         called = join_names(j if names is None else names[j] for j in far)
         values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
-        warnings.warn(
+        warn_caller(
             f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
             "leave such cells empty if they stand for what is missing, else take bins of equal counts, "
-            "in Python by Discretizer(strategy='quantile').",
-            stacklevel=3,
+            "in Python by Discretizer(strategy='quantile')."
         )
 
 

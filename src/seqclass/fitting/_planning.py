@@ -56,11 +56,11 @@ def order_features(settings: Settings, agent: Agent, codes: Any, y: Any) -> IntA
         return order
     rows, called = codes[:: -(-codes.shape[0] // PRICE_ORDER.max_rows)], naming_of(agent).feature
     # with a budget prices only say how features compare
-    cost = None if settings.target_cost is not None else lambda one: _cost_along(settings, agent, one, rows)
+    cost = None if settings.target_cost is not None else lambda one: _mean_cost_of_order(settings, agent, one, rows)
     return order_by_prices(order, own.after, own.bundles, cost, called)
 
 
-def _cost_along(settings: Settings, agent: Agent, order: IntArray, codes: Any) -> float:
+def _mean_cost_of_order(settings: Settings, agent: Agent, order: IntArray, codes: Any) -> float:
     """What rows are expected to cost along an order, stopped by a regression on drawn cases."""
     problem = build_problem(settings, agent, order, codes, None)
     solver = Adaptive(n_paths=PRICE_ORDER.n_paths, random_state=settings.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.prices_after import PriceAfter
 from seqclass._utils.text import join_names
+from seqclass._utils.warned import warn_caller
 from seqclass.pomdp.ties import TIE
 
 
@@ -93,8 +93,7 @@ def _warn_of_void(
     void = [question for question, gates in pairs if max(map(order.index, gates)) > order.index(question)]
     if void:
         names = join_names(dict.fromkeys(called(question[0]) for question in void))
-        warnings.warn(
+        warn_caller(
             f"prices_after: prices of {names} never apply, as what they depend on comes later in the order that was "
-            f"found, and not all others could be tried; give an order, or take order='adaptive'.",
-            stacklevel=3,
+            f"found, and not all others could be tried; give an order, or take order='adaptive'."
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +18,7 @@ from seqclass._utils.frames import is_frame, plain_data
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_weights, exponential_forgetting, plain_labels
+from seqclass._utils.warned import warn_caller
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.bn import ObservationModel
 from seqclass.fitting._folds import RECENT
@@ -78,10 +78,9 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
     counted = exponential_forgetting(n_rows, half_life).sum()
     # rows that fade should count as ten of the last, if not as more
     if counted < min(10, n_rows) and n_rows > RECENT * half_life:
-        warnings.warn(
+        warn_caller(
             f"half_life={half_life:g}: all {n_rows} rows together count as {counted:.3g} of the last, few to learn "
-            "from; it is a number of rows, not of days or calls.",
-            stacklevel=3,
+            "from; it is a number of rows, not of days or calls."
         )
     return exponential_forgetting(n, half_life, weight)
 
