@@ -384,8 +384,14 @@ class Reader:
 
     def best(self, case, depth, most):
         """Expected cost of the best of stopping and looking so far ahead."""
+        if not self.any_order:  # what was answered before its turn is passed over
+            case = case | {"stage": self.unanswered(case, case["stage"])}
         stop = self.stopping(case)
         return stop if self.settled(case) else min([stop, *self.ahead(case, depth, most).values()])
+
+    def unanswered(self, case, stage):
+        """First question of a fixed order from a stage on that was not answered."""
+        return next((q for q in range(stage, self.n_questions) if q not in case["seen"]), self.n_questions)
 
     def gain(self, rule, case, q):
         """What a question promises, by an ordering rule."""
@@ -568,7 +574,7 @@ class Reader:
         own = [q for q in range(self.n_questions) if q in self.case["seen"]]
         stage = len(own) - (0 if self.max_questions is None else self.case["known"])
         if not self.any_order:
-            stage = next((q for q in range(self.n_questions) if q not in own), self.n_questions)
+            stage = self.unanswered(self.case, 0)
         case = {key: value for key, value in self.case.items() if key != "standing"}
         if self.start:  # what is known at the start closes questions, or answers them
             first = {q for q, question in enumerate(self.questions) if "known" in question}

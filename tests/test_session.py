@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -519,3 +520,40 @@ def test_what_a_question_adds_is_the_same_whenever_it_is_asked_for(order):
     assert copy.deepcopy(session.next_feature).to_frame().equals(again.to_frame())
     session.observe(first.name, 1.0)
     assert later.added_saving == added
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0)], ids=["tree", "mixture"])
+def test_looking_ahead_in_one_order_passes_over_what_was_told_before_its_turn(model):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 400)
+    first = rng.random(400) < 0.1 + 0.8 * y
+    X = np.column_stack([rng.random(400) < np.where(column, 0.8, 0.3) + 0.1 * y for column in [first] * 5]).astype(int)
+    clf = SequentialClassifier(model, Lookahead(3, certificate_paths=0), order="given", feature_costs=0.01).fit(X, y)
+    fitted, prices, costs = clf.model_, clf.agent_.policy.problem.prices, clf.agent_.policy.problem.decision_costs
+
+    def evidence(seen):
+        return np.array([[seen.get(j, -1) for j in range(5)]])
+
+    def least(seen, depth):
+        belief = fitted.posterior(evidence(seen))[0]
+        stop = float((belief @ costs).min())
+        left = [j for j in range(5) if j not in seen]
+        return stop if not depth or not left else min(stop, asking(left[0], seen, depth))
+
+    def asking(j, seen, depth):
+        shows = fitted.posterior(evidence(seen))[0] @ fitted.likelihood(j, evidence(seen))[0].T
+        return float(prices[j] + sum(p * least(seen | {j: v}, depth - 1) for v, p in enumerate(shows)))
+
+    paying = []
+    for told in product([0, 1], repeat=2):
+        case = clf.session()
+        for column, value in zip((1, 3), told):
+            case.observe(column, value)
+        seen = {column: answer.outcome for column, answer in zip((1, 3), case.history)}
+        belief = fitted.posterior(evidence(seen))[0]
+        wanted = (belief @ costs).min() - asking(0, seen, 3)
+        assert (case.next_feature is not None) == (wanted > 0)
+        if case.next_feature is not None:
+            paying.append(told)
+            assert case.next_feature.expected_saving == pytest.approx(wanted, abs=1e-12)
+    assert paying

@@ -332,7 +332,7 @@ _MADE |= {
     "fixed tree, vectors": lambda: _free(
         Perseus(100, certificate_paths=0), TreeNetwork(), _tumours(5), order="conditional", discretizer=Discretizer(3)
     ),
-    "fixed tree, lookahead": lambda: _free(Lookahead(1, certificate_paths=0), TreeNetwork(), order="conditional"),
+    "fixed tree, lookahead": lambda: _free(Lookahead(2, certificate_paths=0), TreeNetwork(), order="conditional"),
 }
 
 
@@ -479,7 +479,7 @@ _MADE |= {
     "marks, mixture": lambda: _marked(_INFORMED, n_marks=70),
     "marks, skips": lambda: _marked(_INFORMED, NaiveBayes(), 4, rules=SkipLogic({"a": "kind"}), known=["kind"]),
     "marks, tree": lambda: _marked(_INFORMED, TreeNetwork(), 3),
-    "marks, fixed tree": lambda: _marked(Lookahead(1, certificate_paths=0), TreeNetwork(), 3, order="conditional"),
+    "marks, fixed tree": lambda: _marked(Lookahead(2, certificate_paths=0), TreeNetwork(), 3, order="conditional"),
     "marks, fixed mixture": lambda: _marked(None, n_marks=4, order="conditional"),
     "prices, marks, skips": lambda: _marked(_INFORMED, n_marks=70, **_ON_MARKS),
     "prices, marks, search": lambda: _marked(

@@ -61,6 +61,8 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
         owed=None if own.owed is None or account.owed is None else account.owed[:, : own.owed.shape[1]],
     )
     belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen)
+    if not problem.any_order and (observations(facts)[:, stage : problem.n_questions] != OPEN).any():
+        belief._early = observations(facts)[:, : problem.n_questions]
     if (starts := problem.structure.starts) is None or starts.answers is None or seen is None or facts.observed is None:
         return belief
     return without_closed(belief, starts, answers_to(starts.features, facts)[0])

@@ -39,8 +39,8 @@ class Session:
 
     It asks one question after the other. Any feature of the model may be answered at any time, whether or not it was
     asked for, and what is known is not asked for. In a fixed order, known features are skipped: beliefs and decisions
-    use them, while the policy goes on as if they might still have to be asked. In ``with`` or ``async with`` its end
-    is told to the log ``"seqclass"``, at level INFO and as JSON without the answers.
+    use them, while the policy goes on as if they might still have to be asked, unless it looks ahead case by case. In
+    ``with`` or ``async with`` its end is told to the log ``"seqclass"``, at level INFO and as JSON without answers.
 
     Parameters
     ----------

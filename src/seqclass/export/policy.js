@@ -303,6 +303,11 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const rounded = (cost) => Math.round(cost / dearest * 1e10);
   const smallest = (costs, n) => every.filter((q) => costs[q] < Infinity).sort((a, b) => rounded(costs[a]) - rounded(costs[b]) || a - b).slice(0, n);
 
+  /* In one order, where what was answered before its turn is passed over. */
+  const passing = (s) => {
+    const left = every.findIndex((q) => q >= s.stage && s.seen[q] === OPEN);
+    return program.any_order ? s : { ...s, stage: left < 0 ? program.n_questions : left };
+  };
   /* Costs of each question, looking some questions ahead. */
   const ahead = (s, depth, most) => {
     const last = depth === 1 || s.stage + 1 >= nStages;
@@ -315,7 +320,10 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       if (most !== null) { const kept = new Set(asked); asked = smallest(costs.map((c, q) => kept.has(q) ? c : Infinity), most); }
     }
     costs = new Array(program.n_questions).fill(Infinity);
-    for (const q of asked) costs[q] = following(s, q, (b) => settled(b) ? stopOf(b) : Math.min(stopOf(b), least(ahead(b, depth - 1, most))));
+    for (const q of asked) costs[q] = following(s, q, (after) => {
+      const b = passing(after);
+      return settled(b) ? stopOf(b) : Math.min(stopOf(b), least(ahead(b, depth - 1, most)));
+    });
     return costs;
   };
   /* The same to the end; what was met before is remembered. */
@@ -646,8 +654,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What the policy looks at: how many questions of its own were answered, or in a fixed order the first that was not. */
   const viewOf = (s) => {
-    const own = s.seen.slice(0, program.n_questions), next = own.indexOf(OPEN);
-    if (!program.any_order) return { ...s, stage: next < 0 ? own.length : next };
+    const own = s.seen.slice(0, program.n_questions);
+    if (!program.any_order) return passing({ ...s, stage: 0 });
     return { ...s, seen: begun(s), stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
   };
   const codeOf = (q, outcomes) => {

@@ -214,6 +214,14 @@ static void seq_show(int *shown, int question, int outcome)
     }
 }
 
+/* First question from a stage on that was not answered: in a fixed order some are before their turn. */
+static int seq_unanswered(const int *seen, int stage)
+{
+    while (stage < SEQ_ASKED && seen[stage] != SEQ_OPEN)
+        stage++;
+    return stage;
+}
+
 /* What is known after a question showed an outcome; gives its probability. */
 static double seq_after(const seq_view *s, int question, int outcome, seq_view *next)
 {
@@ -392,6 +400,10 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
             double total = seq_after(s, q, v, &next), cost;
             if (!(total > 0))
                 continue;
+            if (!SEQ_ANY_ORDER && next.stage < SEQ_STAGES && next.seen[next.stage] != SEQ_OPEN) {
+                next.stage = seq_unanswered(next.seen, next.stage);
+                seq_learn(&next);
+            }
             cost = seq_stop_of(&next);
             if (!seq_settled(&next)) {
                 double after[SEQ_QUESTIONS];
@@ -1420,9 +1432,9 @@ static void seq_see(const seq_case *c, seq_view *s)
     s->spent = c->spent;
     s->visits = c->visits;
     s->stop = seq_stopping(c->belief);
-    for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
+    s->stage = SEQ_ANY_ORDER ? -(SEQ_LIMITED ? c->known : 0) : seq_unanswered(c->seen, 0);
+    for (q = 0; SEQ_ANY_ORDER && q < SEQ_ASKED; q++)
         s->stage += c->seen[q] != SEQ_OPEN;
-    s->stage -= SEQ_LIMITED ? c->known : 0;
 #if SEQ_STARTS
     seq_start(s->seen, s->shown);
 #endif

@@ -320,6 +320,8 @@ class BeliefState(Readable):
         self.account = Account(np.zeros(len(probabilities))) if account is None else account
         self.observed = observed
         self._question: int | IntArray | None = None
+        #: Of a fixed order what was answered before its turn, (n, n_questions) and `OPEN` elsewhere; None: nothing.
+        self._early: IntArray | None = None
         self._cache: dict[str, Any] = {}
 
     def __len__(self) -> int:
@@ -433,6 +435,7 @@ class BeliefState(Readable):
         )
         question = self._question
         part._question = question[rows] if isinstance(question, np.ndarray) else question
+        part._early = None if self._early is None else self._early[rows]
         return part
 
     @property
@@ -637,14 +640,9 @@ class BeliefState(Readable):
             belief[seen] = joint
         state = self.problem.advance(parent.question, parent.state, outcome)
         _, account = charge(parent, (outcome >= 0) | charge_missing)
-        return BeliefState(
-            self.problem,
-            self.stage + 1,
-            belief,
-            state,
-            account,
-            observed=parent._note(outcome),
-        )
+        after = BeliefState(self.problem, self.stage + 1, belief, state, account, observed=parent._note(outcome))
+        after._early = parent._early
+        return after
 
     def _note(self, outcome: IntArray) -> IntArray | None:
         if self.observed is None:

@@ -22,7 +22,7 @@ from seqclass.pomdp.one_step import (
     unit,
 )
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LeastCostPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
@@ -311,14 +311,28 @@ def _further(
     level = ask_once(belief, row, asked[place], merged=True)
     root = level.parent
     kept, branch = merge_histories(level.belief, root)
-    after = level.belief[kept]
-    value = after.stopping_cost.copy()
-    open_ = np.flatnonzero(~stopping_is_certain(after))
-    if open_.size:
-        value[open_] = np.minimum(value[open_], _ahead(after[open_], depth - 1, n_candidates).min(axis=1))
+    value = level.belief[kept].stopping_cost.copy()
+    for rows, after in _pass_answered(level.belief[kept]):
+        open_ = np.flatnonzero(~stopping_is_certain(after))
+        if open_.size:
+            ahead = _ahead(after[open_], depth - 1, n_candidates).min(axis=1)
+            value[rows[open_]] = np.minimum(value[rows[open_]], ahead)
     expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
     costs[row, place] = prices[row, place] + expected
     return costs
+
+
+def _pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
+    """Rows by the next stage whose question was not answered before its turn, moved on to there."""
+    rows, stage, early = np.arange(len(belief)), belief.stage, belief._early
+    if early is None or stage >= belief.problem.n_stages or not (past := early[:, stage] != OPEN).any():
+        return [(rows, belief)]
+    known, structure = belief[past], belief.problem.structure
+    # the model has heard of it
+    state = belief.problem.advance(stage, known.state, early[past, stage])
+    known = known.replace(stage=stage + 1, state=structure.with_messages(state, structure.messages(known.state)))
+    moved = [(rows[past][at], part) for at, part in _pass_answered(known)]
+    return moved if past.all() else [(rows[~past], belief[~past]), *moved]
 
 
 def _candidates(
