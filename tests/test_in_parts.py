@@ -26,7 +26,7 @@ from seqclass.agent.problem import ModelProblem
 from seqclass.analysis import missing, missing_sweep
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _structure, _tables, ordering
 from seqclass.bn._structure import conditional_mutual_information, pair_weights
-from seqclass.bn.ordering import as_order
+from seqclass.bn.ordering import order_by_name
 from seqclass.cli import _cases, main
 from seqclass.datasets import hidden, text
 from seqclass.datasets.conditional import Conditional
@@ -214,9 +214,9 @@ def test_scores_of_orders(counted: Any) -> None:
     X, y, _ = random_data(3, n=200)
     model = NaiveBayes().fit(X, y)
     names = ("error", "information", "variance")
-    whole = [as_order(name, model).tolist() for name in names]
+    whole = [order_by_name(name, model, np.ones(model.n_features_in_)).tolist() for name in names]
     pieces = counted(ordering, 2)
-    assert [as_order(name, model).tolist() for name in names] == whole
+    assert [order_by_name(name, model, np.ones(model.n_features_in_)).tolist() for name in names] == whole
     assert max(pieces) == 3
 
 

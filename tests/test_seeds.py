@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from seqclass import SequentialClassifier
 from seqclass._utils.arrays import another_stream, as_generator
 from seqclass.analysis import missing_sweep
-from seqclass.bn.ordering import conditional_order
+from seqclass.bn import ordering
 from seqclass.discretize import Discretizer
 from seqclass.large import read_parquet
 
@@ -40,7 +41,7 @@ def test_a_sample_of_files_is_drawn_by_no_label(tmp_path: Path) -> None:
     assert len(clf.held_out_.decisions) == len(labels)
 
 
-def test_an_order_looks_at_rows_that_no_choice_marks() -> None:
+def test_an_order_looks_at_rows_that_no_choice_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     marked = np.zeros(N, dtype=np.intp)
     marked[np.random.default_rng(0).choice(N, N // 5, replace=False)] = 1
     rng = np.random.default_rng(1)
@@ -50,7 +51,9 @@ def test_an_order_looks_at_rows_that_no_choice_marks() -> None:
     third = np.where(rng.random(N) < 0.7, y, 1 - y)
     first = np.where(rng.random(N) < 0.9, y, 1 - y)
     X = np.column_stack([first, second, third])
-    assert conditional_order(X, y, max_rows=N // 5).tolist() == conditional_order(X, y, max_rows=N).tolist()
+    whole = ordering.conditional_order(X, y, np.ones(3), np.full(3, 2)).tolist()
+    monkeypatch.setattr(ordering, "TUNING", replace(ordering.TUNING, max_rows=N // 5))
+    assert ordering.conditional_order(X, y, np.ones(3), np.full(3, 2)).tolist() == whole
 
 
 def test_cells_go_missing_whatever_they_hold() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache, partial
 from types import SimpleNamespace
 
@@ -10,16 +11,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, ordering
+from seqclass.bn._checks import count_outcomes
 from seqclass.bn.ordering import (
-    as_order,
-    conditional_order,
+    check_order,
     error_scores,
     information_scores,
+    order_by_name,
     rank,
     rank_by_rate,
     variance_scores,
 )
+
+
+def conditional_order(X, y, n=256, *, costs=1.0):
+    prices = np.broadcast_to(np.asarray(costs, dtype=float), X.shape[1])
+    return ordering.conditional_order(X, y, prices, count_outcomes(X), n)
 
 
 def random_table(seed, n_features=20, n_outcomes=4, n_classes=3):
@@ -38,7 +45,7 @@ def named(order, table, prior, costs=None):
         class_prior_=np.asarray(prior),
         likelihood_table=lambda features: table[features],
     )
-    return as_order(order, model, costs)
+    return order_by_name(order, model, np.ones(len(table)) if costs is None else costs)
 
 
 error_order, information_order, variance_order = (partial(named, name) for name in ("error", "information", "variance"))
@@ -143,48 +150,33 @@ def test_rank():
     assert rank_by_rate(np.array([1.0, 0.0, 2.0]), np.array([0.0, 0.0, 1e-9])).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ((np.ones((2, 2, 2)), [0.5, 0.5], [1.0]), "costs must have shape"),
-        ((np.ones((2, 2, 2)), [0.5, 0.5], [1.0, -1.0]), "costs must not be negative"),
-        ((np.ones((2, 2, 2)), [0.5, 0.5], [1.0, np.nan]), "costs must be finite"),
-    ],
-)
-def test_orders_name_what_is_wrong(arguments, message):
-    for order in (error_order, information_order):
-        with pytest.raises(ValueError, match=message):
-            order(*arguments)
-
-
 @pytest.fixture
 def model(data):
     return NaiveBayes().fit(*data)
 
 
-def test_as_order_by_name(model, data):
+def test_order_by_name(model, data):
     table, prior = model.likelihood_table(), model.class_prior_
     costs = np.array([0.5, 0.1, 0.3, 0.2, 0.4])
-    assert_array_equal(as_order("error", model, costs), error_order(table, prior, costs))
-    assert_array_equal(as_order("information", model, costs), information_order(table, prior, costs))
-    assert_array_equal(as_order("variance", model, costs), variance_order(table, prior))
-    assert_array_equal(as_order("given", model, costs), np.arange(5))
+    assert_array_equal(order_by_name("error", model, costs), error_order(table, prior, costs))
+    assert_array_equal(order_by_name("information", model, costs), information_order(table, prior, costs))
+    assert_array_equal(order_by_name("variance", model, costs), variance_order(table, prior))
+    assert_array_equal(order_by_name("given", model, costs), np.arange(5))
     X, y = data
     expected = conditional_order(X, y, costs=costs)
-    assert_array_equal(as_order("conditional", model, costs, X=X, y=y), expected)
+    assert_array_equal(order_by_name("conditional", model, costs, X, y), expected)
 
 
-def test_as_order_given(model):
+def test_order_given():
     names = np.array(["age", "sex", "pulse", "fever", "cough"], dtype=object)
-    assert as_order([4, 0], model).tolist() == [4, 0]
-    assert as_order(["cough", "age"], model, feature_names=names).tolist() == [4, 0]
-    assert as_order(names[[4, 0]], model, feature_names=list(names)).tolist() == [4, 0]
+    assert check_order([4, 0], 5).tolist() == [4, 0]
+    assert check_order(["cough", "age"], 5, names).tolist() == [4, 0]
+    assert check_order(names[[4, 0]], 5, list(names)).tolist() == [4, 0]
 
 
 @pytest.mark.parametrize(
     "order, message",
     [
-        ("best", "order 'best' is unknown.*'information'"),
         ([0, 5], "order names 5, which is not a feature; they are 0..4"),
         ([0, -1], "order names -1, which"),
         ([0, 1, 0], "order names feature 0 more than once"),
@@ -195,17 +187,25 @@ def test_as_order_given(model):
         (np.ones(5, dtype=bool), "indices or names, got bool"),
         (["age", "shoe"], "order names 'shoe', which is not a feature; did you mean 'sex'"),
         (["age", "age"], "order names feature 'age' more than once"),
-        ("conditional", "needs the training data"),
     ],
 )
-def test_as_order_names_what_is_wrong(model, order, message):
+def test_orders_name_what_is_wrong(order, message):
     with pytest.raises(ValueError, match=message):
-        as_order(order, model, feature_names=["age", "sex", "pulse", "fever", "cough"])
+        check_order(order, 5, ["age", "sex", "pulse", "fever", "cough"])
 
 
-def test_names_where_there_are_none(model):
+@pytest.mark.parametrize(
+    "name, message",
+    [("best", "order 'best' is unknown.*'information'"), ("conditional", "needs the training data")],
+)
+def test_named_orders_name_what_is_wrong(model, name, message):
+    with pytest.raises(ValueError, match=message):
+        order_by_name(name, model, np.ones(5))
+
+
+def test_names_where_there_are_none():
     with pytest.raises(ValueError, match="order names 'age', which is not a feature; the features are 'x0'"):
-        as_order(["age"], model)
+        check_order(["age"], 5)
 
 
 def plain_information(f, y, s):
@@ -270,13 +270,16 @@ def test_conditional_order_puts_copies_last_and_free_features_first():
     assert conditional_order(X, y, costs=[1, 0.1, 1]).tolist() == [1, 2, 0]
 
 
-def test_conditional_order_is_a_permutation_whatever_the_limits():
+def test_conditional_order_is_a_permutation_whatever_the_limits(monkeypatch):
     X, y = redundant_data(10)
     full = conditional_order(X, y)
     assert sorted(full) == list(range(9))
     assert full[0] == conditional_order(X, y, 0)[0]
-    assert conditional_order(X, y, n_candidates=2)[0] == full[0]
-    assert sorted(conditional_order(X, y, n_candidates=2)) == list(range(9))
-    assert sorted(conditional_order(X, y, max_rows=100)) == list(range(9))
-    assert_array_equal(conditional_order(X, y, max_rows=100), conditional_order(X, y, max_rows=100))
     assert conditional_order(X, np.zeros(len(y), dtype=int)).tolist() == list(range(9))
+    with monkeypatch.context() as few:
+        few.setattr(ordering, "TUNING", replace(ordering.TUNING, max_candidates=2))
+        assert conditional_order(X, y)[0] == full[0]
+        assert sorted(conditional_order(X, y)) == list(range(9))
+    monkeypatch.setattr(ordering, "TUNING", replace(ordering.TUNING, max_rows=100))
+    assert sorted(conditional_order(X, y)) == list(range(9))
+    assert_array_equal(conditional_order(X, y), conditional_order(X, y))

@@ -15,7 +15,7 @@ from seqclass.bn import ObservationModel
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import draw_jointly, joint_likelihood, likelihood_along
 from seqclass.bn.contexts import StageContexts, stage_contexts
-from seqclass.bn.ordering import as_order, check_order
+from seqclass.bn.ordering import check_order, order_by_name
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
@@ -536,7 +536,7 @@ def stage_order(
 ) -> IntArray:
     """Resolve the order of features."""
     if isinstance(order, str):
-        return as_order(order, model, prices.full[support], X=codes, y=y, most=most)
+        return order_by_name(order, model, prices.full[support], codes, y, most)
     # columns and names refer to the data; the model knows the selected ones only
     columns = check_order(order, prices.full.size, names)
     position = np.full(prices.full.size, -1)

@@ -8,7 +8,7 @@ only are ties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,8 @@ from scipy import sparse
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.information import contingency_table
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_costs, check_finite, check_integer, columns_of
-from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, count_outcomes
+from seqclass._utils.validation import columns_of
+from seqclass.bn._checks import Codes, check_codes
 
 if TYPE_CHECKING:
     from seqclass.bn.base import ObservationModel
@@ -33,6 +33,8 @@ class OrderTuning:
     relative_tie: float = 1e-10  #: relative to the scores themselves
     absolute_tie: float = 1e-12  #: relative to the largest score of all
     max_searched: int = 256  #: features; the rest follows by what each says alone
+    max_candidates: int = 4096  #: features among which these are looked for: those that say most alone
+    max_rows: int = 20_000  #: rows that a search looks at
 
 
 TUNING = OrderTuning()
@@ -49,15 +51,6 @@ def rank_by_rate(gains: FloatArray, prices: FloatArray) -> IntArray:
     free = prices == 0
     rate = np.where(free, np.inf, gains / np.where(free, 1.0, prices))
     return rank(-rate, -gains, prices)
-
-
-def check_prices(costs: Any, n_features: int) -> FloatArray:
-    """Give the price of each feature: 1 for all of them by default, and a scalar is for all."""
-    if costs is None:
-        return np.ones(n_features)
-    if np.ndim(costs) == 0:
-        return np.full(n_features, check_costs(costs, "costs"))
-    return check_costs(costs, "costs", (n_features,))
 
 
 def _levels(score: FloatArray) -> IntArray:
@@ -91,40 +84,20 @@ def error_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
     mix[:, mix.sum(axis=0) == 0] = 1.0
     np.fill_diagonal(mix, 0.0)
     mix /= np.maximum(mix.sum(axis=0), np.finfo(float).tiny)
-    return _by_parts(likelihood, lambda part: np.minimum(part, part @ mix).sum(axis=(1, 2)))
+    return np.asarray(np.minimum(likelihood, likelihood @ mix).sum(axis=(1, 2)))
 
 
 def information_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
     """Mutual information of each feature and the class in nats."""
-
-    def information(part: FloatArray) -> FloatArray:
-        marginal = np.broadcast_to((part @ prior)[:, :, None], part.shape)
-        ratio = np.divide(part, marginal, out=np.ones_like(part), where=(part > 0) & (marginal > 0))
-        scores: FloatArray = ((part * np.log(ratio)) @ prior).sum(axis=1)
-        return np.maximum(scores, 0.0)
-
-    return _by_parts(likelihood, information)
+    marginal = np.broadcast_to((likelihood @ prior)[:, :, None], likelihood.shape)
+    ratio = np.divide(likelihood, marginal, out=np.ones_like(likelihood), where=(likelihood > 0) & (marginal > 0))
+    scores: FloatArray = ((likelihood * np.log(ratio)) @ prior).sum(axis=1)
+    return np.maximum(scores, 0.0)
 
 
 def variance_scores(likelihood: FloatArray) -> FloatArray:
     """Variance between classes summed over outcomes, by which the published code of ETANA sorts."""
-    return _by_parts(likelihood, lambda part: part.var(axis=2).sum(axis=1))
-
-
-def as_order(
-    order: Any,
-    model: ObservationModel,
-    costs: Any = None,
-    *,
-    X: Any = None,
-    y: Any = None,
-    feature_names: Any = None,
-    most: int | None = None,
-) -> IntArray:
-    """Resolve what a user may give as an order into feature indices."""
-    if isinstance(order, str):
-        return _order_by_name(order, model, costs, X, y, most)
-    return check_order(order, model.n_features_in_, feature_names)
+    return np.asarray(likelihood.var(axis=2).sum(axis=1))
 
 
 def check_order(order: Any, n_features: int, feature_names: Any = None, *, what: str = "order") -> IntArray:
@@ -138,16 +111,18 @@ def check_order(order: Any, n_features: int, feature_names: Any = None, *, what:
     return columns_of(list(order), n_features, feature_names, what)
 
 
-def _order_by_name(name: str, model: ObservationModel, costs: Any, X: Any, y: Any, most: int | None) -> IntArray:
-    n_features, prior = model.n_features_in_, model.class_prior_
-    prices = check_prices(costs, n_features)
+def order_by_name(
+    name: str, model: ObservationModel, prices: FloatArray, X: Any = None, y: Any = None, most: int | None = None
+) -> IntArray:
+    """The order that a name stands for, from the training data where it looks at these."""
+    prior = model.class_prior_
     if name == "given":
-        return np.arange(n_features)
+        return np.arange(model.n_features_in_)
     if name == "conditional":
         if X is None or y is None:
             raise ValueError("order 'conditional' needs the training data X and y")
         n = TUNING.max_searched if most is None else min(most, TUNING.max_searched)
-        return conditional_order(X, y, n, costs=prices, n_outcomes=model.n_outcomes_)
+        return conditional_order(X, y, prices, model.n_outcomes_, n)
     if name == "error":
         errors = _model_scores(model, lambda part: error_scores(part, prior))
         return rank(errors * prices, errors)
@@ -177,24 +152,8 @@ def _model_scores(model: ObservationModel, score: Callable[[FloatArray], FloatAr
     return np.concatenate(scores) if scores else np.empty(0)
 
 
-def _by_parts(likelihood: FloatArray, score: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    def parts() -> Iterator[FloatArray]:
-        for rows in chunks(len(likelihood), 8.0 * 5 * likelihood[:1].size):
-            yield score(likelihood[rows])
-
-    return np.concatenate([np.empty(0), *parts()])
-
-
 def conditional_order(
-    X: Any,
-    y: npt.ArrayLike,
-    n: int = TUNING.max_searched,
-    *,
-    costs: Any = None,
-    n_outcomes: Any = None,
-    n_candidates: int = 4096,
-    max_rows: int = 20_000,
-    random_state: Any = 0,
+    X: Codes, y: npt.ArrayLike, prices: FloatArray, n_outcomes: IntArray, n: int = TUNING.max_searched
 ) -> IntArray:
     """Order greedily by what a feature says about the class that no chosen one has said (CMIM).
 
@@ -204,24 +163,16 @@ def conditional_order(
     search ends early when no candidate says anything new. All other features follow in the order of their information
     per cost. A missing cell of a candidate is left out, one of a chosen feature is a value of its own.
     """
-    X = check_codes(X, n_outcomes=n_outcomes)
-    labels = check_labels(y, X.shape[0])
-    check_integer(n, "n", 0)
-    check_integer(n_candidates, "n_candidates", 1)
-    check_integer(max_rows, "max_rows", 1)
-    n_features = X.shape[1]
-    sizes = count_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, n_features)
-    prices = np.broadcast_to(check_costs(1.0 if costs is None else costs, "costs"), (n_features,))
-    classes, codes = np.unique(labels, return_inverse=True)
-
-    plain = _information(X, codes, np.zeros_like(codes), len(classes), 1, sizes)
+    X = check_codes(X)
+    classes, codes = np.unique(y, return_inverse=True)
+    plain = _information(X, codes, np.zeros_like(codes), len(classes), 1, n_outcomes)
     rest = rank_by_rate(plain, prices)
-    candidates = np.sort(rest[:n_candidates])
-    if X.shape[0] > max_rows:
-        rows = np.sort(as_generator(random_state, "some rows").choice(X.shape[0], max_rows, replace=False))
+    candidates = np.sort(rest[: TUNING.max_candidates])
+    if X.shape[0] > TUNING.max_rows:
+        rows = np.sort(as_generator(0, "some rows").choice(X.shape[0], TUNING.max_rows, replace=False))
         X, codes = X[rows], codes[rows]
     X = X[:, candidates]
-    chosen = candidates[_search(X, codes, len(classes), sizes[candidates], prices[candidates], n)]
+    chosen = candidates[_search(X, codes, len(classes), n_outcomes[candidates], prices[candidates], n)]
     return np.concatenate([chosen, rest[~np.isin(rest, chosen)]])
 
 
@@ -292,7 +243,7 @@ def _n_log_n(counts: FloatArray) -> FloatArray:
 
 
 def blanket_order(
-    scores: npt.ArrayLike, parents: Sequence[npt.ArrayLike], costs: Any = None, *, go_on: bool = True
+    scores: FloatArray, parents: Sequence[npt.ArrayLike], prices: FloatArray, *, go_on: bool = True
 ) -> IntArray:
     """Order by score, leaving out the Markov blanket of every feature that was taken.
 
@@ -303,13 +254,9 @@ def blanket_order(
     what is known. With ``go_on`` the same rule is then applied to those that left the pool, and so on; the paper ends
     with it. `conditional_order` mostly predicts better from as many features.
     """
-    values = check_finite(scores, "scores")
-    if values.ndim != 1 or len(values) != len(parents):
-        raise ValueError(f"scores must have one number for each of the {len(parents)} features, got {values.shape}.")
-    prices = check_prices(costs, len(values))
     above = _check_parents(parents)
     below = _child_lists(above)
-    ranked = rank_by_rate(values, prices)
+    ranked = rank_by_rate(scores, prices)
     rest = np.ones(len(above), dtype=bool)
     order: list[int] = []
     while len(order) < len(above):

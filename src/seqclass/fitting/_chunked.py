@@ -242,7 +242,7 @@ def _keep_sample(settings: Settings, codes: Any, classes: IntArray, counted: Flo
         # of ten half-lives models other than naive Bayes learn
         recent = np.flatnonzero(every.age < 10 * settings.half_life)
         return _pick_kept(every, np.union1d(recent, last))
-    # an order is found on them: `seqclass.bn.conditional_order` looks at no more
+    # an order is found on them: `seqclass.bn.ordering.conditional_order` looks at no more
     most = shares(dict(enumerate(sizes.tolist())), 20_000)
     own = [np.flatnonzero(classes == c) for c in most]
     rows = np.sort(np.concatenate([at[np.argsort(lot[at], kind="stable")[: most[c]]] for c, at in enumerate(own)]))
