@@ -136,7 +136,7 @@ def test_partial_correlations():
     y = rng.integers(0, 2, 60)
     X = rng.normal(size=(60, 6)) @ rng.normal(size=(6, 6)) + y[:, None]
     test = PartialCorrelationTest(0.01, y, None, 2)
-    columns, *_ = test.prepare(X, 0)
+    columns, *_ = test.prepare(X)
     for j in range(6):
         test.add(columns.take([j]))
     for given in ([1], [2, 3], [1, 4, 5]):
@@ -152,7 +152,7 @@ def test_several_classes_make_an_f_test():
     y = rng.integers(0, 4, 90)
     X = rng.normal(size=(90, 4)) + rng.normal(size=(4, 4))[y]
     test = PartialCorrelationTest(0.05, y, None, 4)
-    columns, *_ = test.prepare(X, 0)
+    columns, *_ = test.prepare(X)
     for j in range(4):
         test.add(columns.take([j]))
 
@@ -175,7 +175,7 @@ def test_missing_cells_are_left_out_of_g2():
     X = (y[:, None] + (rng.random((200, 2)) < 0.3)) % 2
     gap = rng.random((200, 2)) < 0.2
     test = LikelihoodRatioTest(0.01, y, 2, 5)
-    columns, *_ = test.prepare(np.where(gap, -1, X), 0)
+    columns, *_ = test.prepare(np.where(gap, -1, X))
     for j in range(2):
         test.add(columns.take([j]))
     full = ~gap.any(axis=1)
@@ -188,7 +188,7 @@ def test_zeros_that_a_sparse_column_stores_are_answers():
     test = LikelihoodRatioTest(0.01, y, 2, 40)  # 40 rows of the 60, which half of them would not reach
     rows, nowhere = np.arange(60), np.zeros(60, dtype=int)
     for stored in (sp.csc_array((y, (rows, nowhere)), shape=(60, 1)), sp.csc_array(y[:, None])):
-        _, _, relevant = test.prepare(stored, 0)
+        _, _, relevant = test.prepare(stored)
         assert relevant.tolist() == [True]
 
 

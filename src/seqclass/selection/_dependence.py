@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,33 +31,26 @@ class ColumnTuning:
 TUNING = ColumnTuning()
 
 
-def outcome_columns(X: Any, first: int = 0) -> Any:
+def outcome_columns(X: Any) -> Any:
     """Recode columns of integers to outcomes 0..V-1, -1 where missing."""
-    if sp.issparse(X):
+    is_sparse = sp.issparse(X)
+    if is_sparse:
         X = canonical(X)
         values, column = X.data, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
     else:
         values, column = X, np.broadcast_to(np.arange(X.shape[1]), X.shape)
-    missing = _missing_cells(values, column, first)
+    missing = _missing_cells(values, column)
     lowest, highest = _range(X, values, missing)
     # without negative values and without leaps the numbers are outcomes already
     offenders = np.flatnonzero((lowest < 0) | (highest >= TUNING.max_span))
-    wide = np.zeros(X.shape[1], dtype=bool)
-    wide[offenders] = True
-    plain = values if missing is None else np.where(missing, -1, values)
+    plain, top = values if missing is None else np.where(missing, -1, values), int(highest.max(initial=0))
     if offenders.size:
-        plain = np.where(wide[column], 0, plain)
-    top = max(TUNING.max_span, int(X.shape[0])) if offenders.size else int(highest.max(initial=0))
-    codes = plain.astype(smallest_int(top))
-    if not sp.issparse(X):
-        codes = np.asfortranarray(codes)
-        for j in offenders:
-            codes[:, j] = _recode(X[:, j], None if missing is None else missing[:, j], zero=False)
-        return codes
+        plain, top = np.where(np.isin(column, offenders), 0, plain), max(TUNING.max_span, int(X.shape[0]))
+    codes = plain.astype(smallest_int(top), order="F")
     for j in offenders:
-        part = slice(X.indptr[j], X.indptr[j + 1])
-        codes[part] = _recode(X.data[part], None if missing is None else missing[part], zero=True)
-    return sp.csc_array((codes, X.indices, X.indptr), shape=X.shape)
+        place = slice(X.indptr[j], X.indptr[j + 1]) if is_sparse else (slice(None), j)
+        codes[place] = _recode(values[place], None if missing is None else missing[place], zero=is_sparse)
+    return sp.csc_array((codes, X.indices, X.indptr), shape=X.shape) if is_sparse else codes
 
 
 def check_whole_numbers(X: Any, first: int = 0, names: Any = None) -> None:
@@ -72,24 +65,18 @@ def check_whole_numbers(X: Any, first: int = 0, names: Any = None) -> None:
         if bad.any():
             where = X.tocoo().col[part] if sp.issparse(X) else np.broadcast_to(np.arange(X.shape[1]), some.shape)
             column = int(where[bad][0])
-            _refuse(first + column if names is None else repr(str(names[column])), some[bad][0])
+            name = first + column if names is None else repr(str(names[column]))
+            raise ValueError(
+                f"column {name} of X holds {some[bad][0]:g}: mutual information and symmetric uncertainty need "
+                "discrete data. Discretise X first (seqclass.discretize.Discretizer), or use a measure for continuous "
+                "data (measure='fisher_z' of SAOLA, test='fisher_z' of OSFS)."
+            )
 
 
-def _refuse(column: int | str, value: Any) -> NoReturn:
-    raise ValueError(
-        f"column {column} of X holds {value:g}: mutual information and symmetric uncertainty need discrete data. "
-        "Discretise X first (seqclass.discretize.Discretizer), or use a measure for continuous data "
-        "(measure='fisher_z' of SAOLA, test='fisher_z' of OSFS)."
-    )
-
-
-def _missing_cells(values: npt.NDArray[Any], column: IntArray, first: int) -> npt.NDArray[np.bool_] | None:
-    """Which cells are missing, or None if none is; refuses what is no outcome."""
+def _missing_cells(values: npt.NDArray[Any], column: IntArray) -> npt.NDArray[np.bool_] | None:
+    """Which cells are missing, or None if none is."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
-        bad = (values != np.floor(values)) & ~missing
-        if bad.any():
-            _refuse(first + int(column[bad][0]), values[bad][0])
     else:
         missing = values == -1
         if missing.any() and values.min() < -1:
@@ -169,8 +156,8 @@ class Dependence(ABC):
     """A symmetric measure of dependence, for rows of known classes."""
 
     @abstractmethod
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray]:
-        """Turn raw columns into prepared ones, and work out the relevance of each; ``first`` is the first's number."""
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray]:
+        """Turn raw columns into prepared ones, and work out the relevance of each."""
 
     @abstractmethod
     def relevant(self, relevance: FloatArray) -> Any:
@@ -203,7 +190,7 @@ class CorrelationDependence(Dependence):
             label = label - label.mean()
             self.basis = (label / np.linalg.norm(label))[:, None]
 
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray]:
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray]:
         """Centre and scale; a sparse column stays as it is, and `stats` are its mean and one over its norm."""
         X = moderate(X.astype(np.float64))
         if sp.issparse(X):
@@ -286,9 +273,9 @@ class InformationDependence(Dependence):
         self.normalised, self.threshold = normalised, threshold
         self.codes, self.n_classes = codes, n_classes
 
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray]:
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray]:
         """Recode to outcomes; `stats` are the number of outcomes and the entropy in nats."""
-        codes = outcome_columns(X, first)
+        codes = outcome_columns(X)
         stats = np.empty((codes.shape[1], 2))
         relevance = np.empty(codes.shape[1])
         for part, counts in tables_of(codes, self.codes, self.n_classes, None, None):

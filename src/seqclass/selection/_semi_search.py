@@ -349,7 +349,9 @@ def try_out(
         subset = np.flatnonzero(base)
         scores = evaluator.scores([_change_subset(subset, group, added) for group in groups], speculate)
         better += sum(is_better(float(score), state.score) for score in scores)
-        changes += [(group, _difference(score, base_score), added) for group, score in zip(groups, scores)]
+        # what cannot be scored is as bad as can be, and no better than itself
+        rises = [0.0 if score == base_score else float(score - base_score) for score in scores]
+        changes += [(group, rise, added) for group, rise in zip(groups, rises)]
         best = first_best(scores)
         base, base_score = base.copy(), float(scores[best])
         base[groups[best]] = added
@@ -361,11 +363,6 @@ def _change_subset(subset: IntArray, group: IntArray, added: bool) -> IntArray:
     if added:
         return np.sort(np.append(subset, group))
     return subset[~np.isin(subset, group)]
-
-
-def _difference(score: float, than: float) -> float:
-    """Change of the score; what cannot be scored is as bad as can be, and no better than itself."""
-    return 0.0 if score == than else float(score - than)
 
 
 def _cool(cool: CoolDown, outcome: Outcome, selected: BoolArray, accepted: bool) -> None:

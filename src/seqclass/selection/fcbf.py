@@ -119,7 +119,7 @@ class FCBF(Selector):
         kept: Columns | None = None
         numbers = []
         for start, stop in blocks(X):
-            columns, relevance = measure.prepare(X[:, start:stop], start)
+            columns, relevance = measure.prepare(X[:, start:stop])
             self._log.scores(relevance)
             some = np.flatnonzero(measure.relevant(relevance))
             if some.size:

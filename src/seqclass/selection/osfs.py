@@ -44,7 +44,7 @@ class ConditionalTest(ABC):
     n_members: int
 
     @abstractmethod
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray, Any]:
         """Prepare columns; return them with their relevance and a mask of those that depend on the class."""
 
     @abstractmethod
@@ -95,9 +95,9 @@ class LikelihoodRatioTest(ConditionalTest):
         """Number of features held."""
         return len(self.values)
 
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray, Any]:
         """Prepare columns, and test them against the class alone."""
-        columns, relevance = self.dependence.prepare(X, first)
+        columns, relevance = self.dependence.prepare(X)
         values = columns.values
         if sp.issparse(values):
             missing = np.add.reduceat(np.append(values.data < 0, False), values.indptr[:-1], dtype=np.intp)
@@ -185,9 +185,9 @@ class PartialCorrelationTest(ConditionalTest):
         self.gram = np.empty((0, 0))
         self.with_class = np.empty((0, self.dependence.basis.shape[1]))
 
-    def prepare(self, X: Any, first: int) -> tuple[Columns, FloatArray, Any]:
+    def prepare(self, X: Any) -> tuple[Columns, FloatArray, Any]:
         """Prepare columns, and test them against the class alone."""
-        columns, relevance = self.dependence.prepare(X, first)
+        columns, relevance = self.dependence.prepare(X)
         return columns, relevance, self.dependence.relevant(relevance)
 
     def add(self, column: Columns) -> None:
@@ -363,7 +363,7 @@ class OSFS(FeatureStream):
 
     def _absorb(self, X: Any) -> None:
         for start, stop in blocks(X):
-            columns, relevance, relevant = self._test.prepare(X[:, start:stop], self.n_seen_ + start)
+            columns, relevance, relevant = self._test.prepare(X[:, start:stop])
             self._scores.append(relevance)
             self._decide(columns, np.flatnonzero(relevant), self.n_seen_ + start)
         self.selected_ = np.array(self._selected, dtype=np.intp)

@@ -71,7 +71,7 @@ class PairwiseScan:
     >>> from seqclass.selection._dependence import CorrelationDependence
     >>> X = np.array([[1.0, 1.1], [2.0, 2.0], [3.0, 3.5], [4.0, 3.9], [5.0, 5.0]])
     >>> measure = CorrelationDependence(0.05, np.array([0, 0, 0, 1, 1]), None, 2)
-    >>> columns, relevance = measure.prepare(X, 0)
+    >>> columns, relevance = measure.prepare(X)
     >>> scan = PairwiseScan(measure, False, False, ReasonLog())
     >>> scan.take(columns, np.array([0, 1]), relevance)
     >>> scan.numbers
@@ -388,10 +388,9 @@ class SAOLA(FeatureStream):
 
     def _absorb(self, X: Any) -> None:
         for start, stop in blocks(X):
-            first = self.n_seen_ + start
-            columns, relevance = self._scan.dependence.prepare(X[:, start:stop], first)
+            columns, relevance = self._scan.dependence.prepare(X[:, start:stop])
             self._log.scores(relevance)
             relevant = np.flatnonzero(self._scan.dependence.relevant(relevance))
             if relevant.size:
-                self._scan.take(columns.take(relevant), first + relevant, relevance[relevant])
+                self._scan.take(columns.take(relevant), self.n_seen_ + start + relevant, relevance[relevant])
         self.selected_ = self._scan.numbers
