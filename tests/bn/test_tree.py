@@ -393,11 +393,11 @@ def test_states_hold_what_still_matters_only():
     state = model.start(n)
     for j in range(100, 200):
         state = model.advance(j, state, X[:, j])
-        assert state.nbytes <= 2 * n
+        assert state.codes.nbytes <= 2 * n
     assert len(state) == n
     assert len(state[:7]) == 7
     state = model.advance(300, state, np.full(n, -1))
-    assert state.nbytes <= 2 * n
+    assert state.codes.nbytes <= 2 * n
 
 
 def test_a_missing_answer_leaves_the_way_open():

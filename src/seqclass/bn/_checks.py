@@ -41,38 +41,21 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
 
 
 def _check_range(X: Codes, n_outcomes: IntArray | None, name: str) -> None:
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        return
+    end = np.full(X.shape[1], np.iinfo(np.intp).max) if n_outcomes is None else n_outcomes
     if sparse.issparse(X):
-        bad = X.data < -1
-        if n_outcomes is not None:
-            bad |= X.data >= n_outcomes[X.indices]
-        if bad.any():
-            at = int(np.argmax(bad))
-            row = int(np.searchsorted(X.indptr, at, side="right")) - 1
-            _raise_range(name, int(X.indices[at]), int(X.data[at]), row, n_outcomes)
-        return
-    wrong = X.min(axis=0) < -1
-    if n_outcomes is not None:
-        wrong |= X.max(axis=0) >= n_outcomes
-    if wrong.any():
-        column = int(np.argmax(wrong))
-        values = X[:, column]
-        bad = values < -1
-        if n_outcomes is not None:
-            bad |= values >= n_outcomes[column]
-        row = int(np.argmax(bad))
-        _raise_range(name, column, int(values[row]), row, n_outcomes)
-
-
-def _raise_range(name: str, column: int, value: int, row: int, n_outcomes: IntArray | None) -> None:
-    if n_outcomes is None:
-        allowed = "outcomes are counted from 0"
+        bad = (X.data < -1) | (X.data >= end[X.indices])
+        columns, rows = X.indices[bad], np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1
     else:
-        allowed = f"its outcomes are 0..{int(n_outcomes[column]) - 1}"
-    raise ValueError(
-        f"{name}: feature {column} has outcome {value} in row {row}, but {allowed} (-1 where nothing is known)"
-    )
+        columns = np.flatnonzero((X.min(axis=0, initial=0) < -1) | (X.max(axis=0, initial=0) >= end))
+        first = columns[:1]
+        rows = np.flatnonzero((X[:, first] < -1) | (X[:, first] >= end[first]))
+    if columns.size:
+        column, row = int(columns[0]), int(rows[0])
+        allowed = "outcomes are counted from 0" if n_outcomes is None else f"its outcomes are 0..{end[column] - 1}"
+        raise ValueError(
+            f"{name}: feature {column} has outcome {int(X[row, column])} in row {row}, but {allowed} (-1 where nothing "
+            "is known)"
+        )
 
 
 def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:

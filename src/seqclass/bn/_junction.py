@@ -76,10 +76,6 @@ class _Collected:
             self.up = None if np.abs(message - 1).max() <= 1e-15 else _scale(message)
         self._maps: dict[tuple[int, ...], FloatArray] = {}
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.full.nbytes * 2)
-
     def sums(self, message: FloatArray | None) -> Callable[[tuple[int, ...]], FloatArray]:
         """Sums of the table times a message from above over all but some variables."""
         if message is not None and self.full.shape[-1] == 1:
@@ -99,14 +95,11 @@ class _Collected:
 class _SharedStep(NamedTuple):
     """Which rows have the same message at a clique."""
 
-    told: BoolArray
-    """Rows that have seen something behind it, (n,)."""
-    kind: IntArray
-    """Number of the message of each row, (n,)."""
-    rows: IntArray
-    """A row of each message."""
+    told: BoolArray  # rows that have seen something behind it, (n,)
+    kind: IntArray  # number of the message of each row, (n,)
+    rows: IntArray  # a row of each message
+    #: Variables that have been seen, children with messages that are not the bare ones, and the messages.
     groups: list[tuple[list[int], list[int], IntArray]]
-    """Variables that have been seen, children with messages that are not the bare ones, and the messages."""
 
 
 class JunctionTree:
@@ -304,9 +297,10 @@ class JunctionTree:
         return collected
 
     def _keep(self, key: Any, messages: _Collected) -> None:
-        self._cache_bytes += messages.nbytes
+        n_bytes = 2 * messages.full.nbytes
+        self._cache_bytes += n_bytes
         if self._cache_bytes > TUNING.max_message_bytes:
-            self._cache, self._cache_bytes = {}, messages.nbytes
+            self._cache, self._cache_bytes = {}, n_bytes
         self._cache[key] = messages
 
     def _times(

@@ -70,10 +70,8 @@ class MessageStep:
 
     node: int
     into: int
-    matrix: FloatArray
-    """Shape (n_classes, V_into, V_node + 1), the last column for a leaf that is not observed."""
-    low: float
-    """Logarithm of the smallest positive entry."""
+    matrix: FloatArray  # (n_classes, V_into, V_node + 1), the last column for a leaf that is not observed
+    low: float  # logarithm of the smallest positive entry
     positive: bool
 
 
@@ -82,8 +80,7 @@ class _Plan:
     """Messages to one node, in an order in which they can be sent."""
 
     target: int
-    top: int
-    """The node next to the root; its marginal stands for all that is above."""
+    top: int  # the node next to the root; its marginal stands for all that is above
     steps: list[MessageStep]
 
 
@@ -299,8 +296,8 @@ class Product:
 
     def __init__(self, values: FloatArray, low: float, logarithmic: bool = False) -> None:
         self.values = values
+        #: No positive entry has a smaller logarithm.
         self.low = low
-        """No positive entry has a smaller logarithm."""
         self.logarithmic = logarithmic
 
     def times(self, other: Product) -> Product:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
@@ -53,8 +52,8 @@ def conditional_mutual_information(X: Any, y: npt.ArrayLike, dtype: npt.DTypeLik
     codes, n_classes = label_codes(y)
     if codes.shape != (X.shape[0],):
         raise ValueError(f"y must have one label for each of the {X.shape[0]} rows of X, got {len(codes)}.")
-    X = canonical(X).tocsc() if sp.issparse(X) else np.asarray(X)
-    values = X.data if sp.issparse(X) else X
+    X = canonical(X).tocsc() if sparse.issparse(X) else np.asarray(X)
+    values = X.data if sparse.issparse(X) else X
     missing = bool(values.size) and bool(values.min() < 0)
     sizes = count_outcomes(X) if X.shape[1] else np.empty(0, dtype=np.intp)
     order = np.argsort(-sizes, kind="stable")  # features of about as many outcomes go together
@@ -182,13 +181,15 @@ class Learner:
     def _parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         if not isinstance(structure, str):
             return read_graph(structure, len(self.sizes), self.scores)
-        if structure == "line":
-            return line(self.scores)
+        n, order = len(self.sizes), by_score(self.scores)
         if structure == "clique":
-            return clique(self.scores)
+            return random_graph(order, 1.0, rng)
         if structure == "random":
-            return random_graph(len(self.sizes), rng)
-        edges = maximum_spanning_tree(self.pair_weights())
+            return random_graph(rng.permutation(n), min(1.0, 2 * TUNING.random_parents / max(n - 1, 1)), rng)
+        if structure == "line":
+            edges = np.stack([order[:-1], order[1:]], axis=1)
+        else:
+            edges = maximum_spanning_tree(self.pair_weights())
         if structure == "forest":
             edges = edges[self._pays(edges)]
         return orient(edges, self.scores)
@@ -369,25 +370,14 @@ def maximum_spanning_tree(weights: FloatArray) -> IntArray:
 
 def orient(edges: IntArray, scores: FloatArray) -> list[IntArray]:
     """Point the edges of a forest away from the feature of the highest score in each tree."""
-    neighbours: list[list[int]] = [[] for _ in scores]
-    for a, b in edges.tolist():
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    parents: list[IntArray] = [np.empty(0, dtype=np.intp) for _ in scores]
-    reached = [False] * len(scores)
-    for root in by_score(scores).tolist():
-        if reached[root]:
-            continue
-        reached[root] = True
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            for other in neighbours[node]:
-                if not reached[other]:
-                    reached[other] = True
-                    parents[other] = np.array([node], dtype=np.intp)
-                    stack.append(other)
-    return parents
+    n, order = len(scores), by_score(scores)
+    _, tree = connected_components(sparse.csr_array((np.ones(len(edges)), edges.T), shape=(n, n)), directed=False)
+    roots = order[np.unique(tree[order], return_index=True)[1]]
+    # from a node above all roots
+    down = np.concatenate([edges, np.column_stack([np.full(len(roots), n), roots])])
+    graph = sparse.csr_array((np.ones(len(down)), down.T), shape=(n + 1, n + 1))
+    above = breadth_first_order(graph, n, directed=False)[1][:n]
+    return [np.array([parent] if parent < n else [], dtype=np.intp) for parent in above.tolist()]
 
 
 def by_score(scores: FloatArray) -> IntArray:
@@ -396,29 +386,9 @@ def by_score(scores: FloatArray) -> IntArray:
     return np.argsort(-np.round(scores / step), kind="stable")
 
 
-def line(scores: FloatArray) -> list[IntArray]:
-    """Each feature below the one of the next higher score."""
-    order = by_score(scores)
-    parents: list[IntArray] = [np.empty(0, dtype=np.intp) for _ in scores]
-    for above, below in pairwise(order.tolist()):
-        parents[below] = np.array([above], dtype=np.intp)
-    return parents
-
-
-def clique(scores: FloatArray) -> list[IntArray]:
-    """Each feature below all of higher score."""
-    order = by_score(scores)
-    parents: list[IntArray] = [np.empty(0, dtype=np.intp) for _ in scores]
-    for at, feature in enumerate(order):
-        parents[feature] = np.sort(order[:at])
-    return parents
-
-
-def random_graph(n: int, rng: np.random.Generator) -> list[IntArray]:
-    """Random directed acyclic graph: a random order, and each edge along it with the same probability."""
-    order = rng.permutation(n)
-    chance = min(1.0, 2 * TUNING.random_parents / max(n - 1, 1))
-    parents: list[IntArray] = [np.empty(0, dtype=np.intp)] * n
+def random_graph(order: IntArray, chance: float, rng: np.random.Generator) -> list[IntArray]:
+    """Random directed acyclic graph: each edge along an order with the same probability."""
+    parents: list[IntArray] = [np.empty(0, dtype=np.intp)] * len(order)
     for at, feature in enumerate(order):
         parents[feature] = np.sort(order[:at][rng.random(at) < chance])
     return parents

@@ -28,6 +28,7 @@ from seqclass.bn._em import (
     stratified_folds,
 )
 from seqclass.bn._structure import pair_weights
+from seqclass.bn.base import HiddenTables
 from seqclass.bn.contexts import TUNING as GROUPS
 from seqclass.bn.contexts import Contexts, coarse, contexts_of, halve
 from seqclass.bn.mixture import Mixture
@@ -54,19 +55,10 @@ class ContextTuning:
 TUNING = ContextTuning()
 
 
-@dataclass(frozen=True)
-class ContextStates:
-    """Hidden states, class by class, and within a class context by context."""
-
-    classes: IntArray
-    weights: FloatArray
-    tables: FloatArray
-
-
 def states_of(
     contexts: Contexts | None, counts: FloatArray, by_class: FloatArray, scales: Scales, family: IntArray
-) -> ContextStates:
-    """Tables and weights of the hidden states from counts."""
+) -> HiddenTables:
+    """The hidden states from counts, class by class, and within a class context by context."""
     n_features, n_outcomes, n_contexts, n_classes = counts.shape
     tables, share = scales.tables(counts, family), np.ones((1, n_classes))
     if contexts is not None:
@@ -77,12 +69,12 @@ def states_of(
         tables[columns] = 0.0
         tables[columns, :width] = own
     flat = tables.transpose(0, 1, 3, 2).reshape(n_features, n_outcomes, -1)
-    return ContextStates(np.repeat(np.arange(n_classes), n_contexts), share.T.reshape(-1), np.ascontiguousarray(flat))
+    return HiddenTables(share.T.reshape(-1), np.repeat(np.arange(n_classes), n_contexts), np.ascontiguousarray(flat))
 
 
 def fit_states(
     rows: TrainingRows, contexts: Contexts | None, scales: Scales, family: IntArray
-) -> tuple[ContextStates, int]:
+) -> tuple[HiddenTables, int]:
     """Fit the hidden states; where a row's context is not seen, by expectation maximisation."""
     by_class = rows.counts()[0]
     if contexts is None:
@@ -233,14 +225,14 @@ def _gains(
     return result
 
 
-def _of_state(X: Codes, states: ContextStates, left_out: IntArray, own: IntArray) -> FloatArray:
+def _of_state(X: Codes, states: HiddenTables, left_out: IntArray, own: IntArray) -> FloatArray:
     """Log-likelihood of all but some columns of each row in its own hidden state."""
     tables = np.array(states.tables)
     tables[left_out] = 1.0
     return np.asarray(state_likelihoods(X, tables)[np.arange(len(own)), own])
 
 
-def _of_class(rows: TrainingRows, states: ContextStates, prior: FloatArray) -> FloatArray:
+def _of_class(rows: TrainingRows, states: HiddenTables, prior: FloatArray) -> FloatArray:
     joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
 

@@ -129,11 +129,6 @@ class NetworkState:
     codes: IntArray
     hidden: frozenset[int] = frozenset()
 
-    @classmethod
-    def empty(cls, n: int, dtype: Any) -> NetworkState:
-        """State of ``n`` instances of which nothing is known."""
-        return cls((), np.empty((0, n), dtype=dtype))
-
     def __len__(self) -> int:
         return int(self.codes.shape[1])
 
@@ -141,11 +136,6 @@ class NetworkState:
         if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":  # take is quicker
             return NetworkState(self.features, self.codes.take(rows, axis=1), self.hidden)
         return NetworkState(self.features, self.codes[:, rows], self.hidden)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        return int(self.codes.nbytes)
 
     def columns(self, without: int = -1) -> Columns:
         """Outcomes by feature, leaving one feature out."""
@@ -475,7 +465,8 @@ class TreeNetwork(ObservationModel):
     def start(self, n: int) -> NetworkState:
         """State of ``n`` instances: the outcomes that were seen and still matter."""
         check_is_fitted(self)
-        return NetworkState.empty(check_integer(n, "n", 0), smallest_int(int(self.n_outcomes_.max(initial=1)) - 1))
+        dtype = smallest_int(int(self.n_outcomes_.max(initial=1)) - 1)
+        return NetworkState((), np.empty((0, check_integer(n, "n", 0)), dtype=dtype))
 
     def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
         """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
