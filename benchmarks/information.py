@@ -86,7 +86,7 @@ def dense_cases(rng: np.random.Generator, quick: bool, full: bool, repeats: int)
         ),
         measure(
             f"conditional MI, {n} rows x {n_pairs} features",
-            lambda: conditional_mutual_information(pairs, y_pairs),
+            lambda: conditional_mutual_information(pairs, y_pairs, np.full(n_pairs, 4), 2),
             peer="numpy bincount per pair",
             peer_call=lambda: pairwise_information(pairs, y_pairs, 2, 4),
             repeats=repeats,

@@ -25,6 +25,7 @@ from seqclass._utils.information import adjusted_mutual_information, contingency
 from seqclass.agent.problem import ModelProblem
 from seqclass.analysis import missing, missing_sweep
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _structure, _tables, ordering
+from seqclass.bn._checks import count_outcomes
 from seqclass.bn._structure import conditional_mutual_information, pair_weights
 from seqclass.bn.ordering import order_by_name
 from seqclass.cli import _cases, main
@@ -101,9 +102,10 @@ def test_adjusted_information(monkeypatch: pytest.MonkeyPatch, counted: Any) -> 
 
 def test_conditional_information(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = outcomes(4, n=150)
-    whole = conditional_mutual_information(X, y)
+    described = X, y, count_outcomes(X), int(y.max()) + 1
+    whole = conditional_mutual_information(*described)
     monkeypatch.setattr(information, "CHUNK_BYTES", 1)
-    assert_allclose(conditional_mutual_information(X, y), whole, atol=1e-13)
+    assert_allclose(conditional_mutual_information(*described), whole, atol=1e-13)
 
 
 def test_weights_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -491,7 +491,7 @@ def _fewest(log_likelihoods: dict[int, FloatArray], best: int, weight: FloatArra
     return best
 
 
-def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[float, float]:
+def difference(one: FloatArray, other: FloatArray | float, weight: FloatArray) -> tuple[float, float]:
     """Mean difference of two scores of weighted rows, and its standard error."""
     difference = one - other
     mean = float(np.average(difference, weights=weight))

@@ -107,25 +107,15 @@ def network_of(
     classes, by_label = sort_classes(prior.state_names[class_node], class_node)
     parents, cpds = [], []
     for name in names:
-        above, table = _put_class_last(tables[name], class_node, len(classes))
+        above = [node for node in tables[name].variables[1:] if node != class_node]
+        shape = *(len(tables[node].values) for node in above), len(classes)
+        table = _expand_axes(tables[name], [*above, class_node], shape)
         parents.append(np.array([number[node] for node in above], dtype=np.intp))
         cpds.append(np.ascontiguousarray(table[..., by_label]))
     states = {j: list(tables[name].state_names[name]) for name, j in number.items()}
     weight = normalise_columns(np.asarray(prior.values, dtype=np.float64))[by_label]
     made = {"classes": classes, "class_prior": weight, "parents": parents, "cpds": cpds}
     return made | {"feature_names": names, "state_names": states}
-
-
-def _put_class_last(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
-    """Feature parents of a node, and its table with the class on the last axis."""
-    values = normalise_columns(np.asarray(table.values, dtype=np.float64))
-    above = list(table.variables[1:])
-    if class_node in above:
-        axis = above.index(class_node)
-        above.remove(class_node)
-        return above, np.moveaxis(values, axis + 1, -1)
-    # the same whatever the class
-    return above, np.repeat(values[..., None], n_classes, axis=-1)
 
 
 def normalise_columns(table: FloatArray) -> FloatArray:
@@ -313,6 +303,5 @@ def _expand_axes(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> F
     values = normalise_columns(np.asarray(table.values, dtype=np.float64))
     names = list(table.variables[1:])
     values = values.transpose(0, *(1 + names.index(node) for node in above if node in names))
-    axes = tuple(slice(None) if node in names else None for node in above)
-    place = (slice(None), *axes)
+    place = (slice(None), *(slice(None) if node in names else None for node in above))
     return np.asarray(np.broadcast_to(values[place], (len(values), *shape)))

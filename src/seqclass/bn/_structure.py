@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.information import _mutual_information, canonical, contingency_table, label_codes
+from seqclass._utils.information import _mutual_information, canonical, contingency_table
 from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
-from seqclass.bn._checks import Codes, count_outcomes
+from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     conditional_information,
     count_family,
@@ -47,15 +47,13 @@ class StructureTuning:
 TUNING = StructureTuning()
 
 
-def conditional_mutual_information(X: Any, y: npt.ArrayLike, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Mutual information of every two features given the label, in nats."""
-    codes, n_classes = label_codes(y)
-    if codes.shape != (X.shape[0],):
-        raise ValueError(f"y must have one label for each of the {X.shape[0]} rows of X, got {len(codes)}.")
-    X = canonical(X).tocsc() if sparse.issparse(X) else np.asarray(X)
+def conditional_mutual_information(
+    X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, dtype: npt.DTypeLike = np.float64
+) -> npt.NDArray[Any]:
+    """Mutual information of every two features given the class, in nats."""
+    X = canonical(X).tocsc() if sparse.issparse(X) else X
     values = X.data if sparse.issparse(X) else X
     missing = bool(values.size) and bool(values.min() < 0)
-    sizes = count_outcomes(X) if X.shape[1] else np.empty(0, dtype=np.intp)
     order = np.argsort(-sizes, kind="stable")  # features of about as many outcomes go together
     of_class = [X[codes == c] for c in range(n_classes)]
     result = np.empty((X.shape[1], X.shape[1]), dtype=dtype)
@@ -291,7 +289,7 @@ def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, wei
         )
     if weight is None:
         dtype = np.float32 if TUNING.single_precision < K else np.float64
-        return np.asarray(conditional_mutual_information(X, codes, dtype=dtype))
+        return np.asarray(conditional_mutual_information(X, codes, sizes, n_classes, dtype))
     return _pair_weights_by_products(X, codes, sizes, n_classes, weight)
 
 

@@ -343,7 +343,7 @@ class StageContexts:
         """P(outcome of the stage's feature | context, class), (n_contexts, n_outcomes, n_classes)."""
         self._reach(stage)
         if stage not in self._tables:
-            table = self._tabulate(stage)
+            table = likelihood_of_rows(self.model, int(self.order[stage]), self._features[stage], self._rows[stage])
             if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > TUNING.max_kept_bytes:
                 return table
             self._tables[stage] = table
@@ -400,9 +400,6 @@ class StageContexts:
         sizes = self.model.n_outcomes_[self._features[stage]].astype(np.intp) + 1
         products = np.cumprod(np.append(sizes, 1)[::-1])[::-1]
         return products[1:], int(products[0])
-
-    def _tabulate(self, stage: int) -> FloatArray:
-        return likelihood_of_rows(self.model, int(self.order[stage]), self._features[stage], self._rows[stage])
 
     def _reach(self, stage: int) -> None:
         if not 0 <= stage <= self.n_stages:

@@ -292,14 +292,8 @@ class DiscreteNetwork(ObservationModel):
     def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
         """Tables by cliques of variables, of what is above the targets and some features; None if too large."""
         nodes = [self._nodes[k] for k in np.asarray(features).tolist()]
-        above = self.network_.ancestors([*nodes, *self.targets_])
-        try:
-            tree = JunctionTree(
-                [self._factor(j) for j in above], self.network_.sizes, len(self._states), self.max_cells
-            )
-        except ValueError:
-            return None
-        return tree.tables(nodes)
+        tree = self._make_tree(nodes)
+        return None if isinstance(tree, ValueError) else tree.tables(nodes)
 
     def _outcome_choices(self, feature: int) -> list[Any] | None:
         return list(self.network_.states[self.network_.names.index(self.questions_[feature])])
@@ -488,10 +482,12 @@ class DiscreteNetwork(ObservationModel):
     @cached_property
     def _tree_or_error(self) -> JunctionTree | ValueError:
         """The junction tree of the target and all questions, or what is said against it."""
-        network, questions = self.network_, self._nodes
-        factors = [self._factor(j) for j in network.ancestors([*questions, *self.targets_])]
+        return self._make_tree(self._nodes)
+
+    def _make_tree(self, nodes: list[int]) -> JunctionTree | ValueError:
+        factors = [self._factor(j) for j in self.network_.ancestors([*nodes, *self.targets_])]
         try:
-            return JunctionTree(factors, network.sizes, len(self._states), self.max_cells)
+            return JunctionTree(factors, self.network_.sizes, len(self._states), self.max_cells)
         except ValueError as error:
             return error
 

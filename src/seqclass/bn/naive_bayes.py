@@ -149,12 +149,13 @@ class NaiveBayes(ObservationModel):
             fading = exponential_forgetting(X.shape[0] + 1, half_life, weights)
             kept, weight = float(fading[0]), fading[1:]
         if first:
-            self._start_counts(X.shape[1], classes, n_outcomes)
-        n_classes = len(classes)  # new arrays: a copy with exponents or another prior shares those of before
-        counts: FloatArray = vars(self)["counts_"]
-        class_count: FloatArray = vars(self)["class_count_"]
-        self.counts_ = kept * counts + contingency_table(X, codes, n_classes, self.n_outcomes_, weight)
-        self.class_count_ = kept * class_count + np.bincount(codes, weights=weight, minlength=n_classes)
+            self.classes_, self.n_features_in_ = classes, X.shape[1]
+            self.n_outcomes_ = check_n_outcomes(n_outcomes, X.shape[1]).copy()
+        counts = contingency_table(X, codes, len(classes), self.n_outcomes_, weight)
+        class_count = np.bincount(codes, weights=weight, minlength=len(classes))
+        # new arrays: a copy with exponents or another prior shares those of before
+        self.counts_: FloatArray = counts + kept * vars(self).get("counts_", 0.0)
+        self.class_count_: FloatArray = class_count + kept * vars(self).get("class_count_", 0.0)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         return self
 
@@ -213,14 +214,6 @@ class NaiveBayes(ObservationModel):
                 "SequentialClassifier(calibrate=True), question by question."
             )
         self.temperature_ = 1.0 if self.temperature is None else check_real(self.temperature, "temperature", 1)
-
-    def _start_counts(self, n_features: int, classes: Any, n_outcomes: Any) -> None:
-        self.classes_ = classes
-        self.n_features_in_ = n_features
-        self.n_outcomes_ = check_n_outcomes(n_outcomes, n_features).copy()
-        largest = int(self.n_outcomes_.max(initial=1))
-        self.counts_ = np.zeros((n_features, largest, len(self.classes_)))
-        self.class_count_ = np.zeros(len(self.classes_))
 
     def _check_same(self, classes: Any, n_outcomes: Any) -> None:
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
