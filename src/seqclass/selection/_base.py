@@ -22,7 +22,7 @@ from seqclass._utils.frames import is_frame, to_frame, to_numeric
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, class_numbers, plain_labels
-from seqclass.selection._dependence import check_whole_numbers
+from seqclass.selection._dependence import check_whole_numbers, columns_of_cells
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -201,13 +201,7 @@ def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if not bad.any():
         return
-    if sp.issparse(X):
-        at = int(np.argmax(bad))
-        column = int(X.tocoo(copy=False).col[at])
-        value = values[at]
-    else:
-        at, column = np.argwhere(bad)[0]
-        value = values[at, column]
+    column, value = int(columns_of_cells(X)[bad][0]), values[bad][0]
     name = repr(str(names[column])) if names is not None else column
     if np.isnan(value):
         raise ValueError(f"column {name} of X contains NaN: fill in or leave out what is missing.")

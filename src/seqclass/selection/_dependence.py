@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,16 @@ class ColumnTuning:
 TUNING = ColumnTuning()
 
 
+def columns_of_cells(X: Any) -> IntArray:
+    """The column of each cell, or of each that a sparse matrix stores."""
+    return np.asarray(X.tocoo().col if sp.issparse(X) else np.broadcast_to(np.arange(X.shape[1]), X.shape))
+
+
 def outcome_columns(X: Any) -> Any:
     """Recode columns of integers to outcomes 0..V-1, -1 where missing."""
     is_sparse = sp.issparse(X)
-    if is_sparse:
-        X = canonical(X)
-        values, column = X.data, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-    else:
-        values, column = X, np.broadcast_to(np.arange(X.shape[1]), X.shape)
+    X = canonical(X) if is_sparse else X
+    values, column = X.data if is_sparse else X, columns_of_cells(X)
     missing = _missing_cells(values, column)
     lowest, highest = _range(X, values, missing)
     # without negative values and without leaps the numbers are outcomes already
@@ -63,8 +66,7 @@ def check_whole_numbers(X: Any, first: int = 0, names: Any = None) -> None:
         some = values[part]
         bad = (some != np.floor(some)) & ~np.isnan(some)
         if bad.any():
-            where = X.tocoo().col[part] if sp.issparse(X) else np.broadcast_to(np.arange(X.shape[1]), some.shape)
-            column = int(where[bad][0])
+            column = int(columns_of_cells(X)[part][bad][0])
             name = first + column if names is None else repr(str(names[column]))
             raise ValueError(
                 f"column {name} of X holds {some[bad][0]:g}: mutual information and symmetric uncertainty need "
@@ -168,27 +170,39 @@ class Dependence(ABC):
         """Dependence of every column of ``a`` with every one of ``b``, of shape (len(a), len(b))."""
 
 
+def class_directions(codes: IntArray, values: FloatArray | None, n_classes: int) -> FloatArray:
+    """Orthonormal directions of the class, (n, q): that of its numbers, or without such those of several groups."""
+    if values is None and n_classes > 2:
+        sizes = np.bincount(codes, minlength=n_classes)
+        centred = (codes[:, None] == np.arange(n_classes)) / np.sqrt(sizes) - np.sqrt(sizes) / len(codes)
+        return np.asarray(np.linalg.svd(centred, full_matrices=False)[0][:, : n_classes - 1])
+    label = (codes if values is None else values).astype(np.float64)
+    label = label - label.mean()
+    return np.asarray(label / np.linalg.norm(label))[:, None]
+
+
+@lru_cache(maxsize=64)
+def critical_correlation(alpha: float, freedom: int, q: int) -> float:
+    """Correlation with q directions below which a test does not reject; above one where there are too few rows."""
+    if freedom <= 0:
+        return 2.0
+    if q == 1:
+        return float(np.tanh(stats.norm.isf(alpha / 2) / np.sqrt(freedom)))
+    # H0: eta^2 freedom / ((1 - eta^2) q) is F distributed
+    critical = q / freedom * stats.f.isf(alpha, q, freedom)
+    return float(np.sqrt(critical / (1 + critical)))
+
+
 @register
 class CorrelationDependence(Dependence):
     """Absolute correlation of columns of numbers, with the class as numbers or by groups."""
 
     def __init__(self, alpha: float, codes: IntArray, values: FloatArray | None, n_classes: int) -> None:
-        n = len(codes)
-        groups = values is None and n_classes > 2
-        if n <= (n_classes if groups else 3):
-            raise ValueError(f"measure='fisher_z' needs more than {n_classes if groups else 3} rows, got {n}.")
-        if groups:
-            # H0: eta^2 (n - C) / ((1 - eta^2) (C - 1)) is F distributed
-            critical = (n_classes - 1) / (n - n_classes) * stats.f.isf(alpha, n_classes - 1, n - n_classes)
-            self.threshold = float(np.sqrt(critical / (1 + critical)))
-            sizes = np.bincount(codes, minlength=n_classes)
-            centred = (codes[:, None] == np.arange(n_classes)) / np.sqrt(sizes) - np.sqrt(sizes) / n
-            self.basis = np.linalg.svd(centred, full_matrices=False)[0][:, : n_classes - 1]
-        else:
-            self.threshold = float(np.tanh(stats.norm.isf(alpha / 2) / np.sqrt(n - 3)))
-            label = (codes if values is None else values).astype(np.float64)
-            label = label - label.mean()
-            self.basis = (label / np.linalg.norm(label))[:, None]
+        n, lost = len(codes), n_classes if values is None and n_classes > 2 else 3
+        if n <= lost:
+            raise ValueError(f"measure='fisher_z' needs more than {lost} rows, got {n}.")
+        self.basis = class_directions(codes, values, n_classes)
+        self.threshold = critical_correlation(alpha, n - lost, self.basis.shape[1])
 
     def prepare(self, X: Any) -> tuple[Columns, FloatArray]:
         """Centre and scale; a sparse column stays as it is, and `stats` are its mean and one over its norm."""

@@ -119,14 +119,8 @@ class CoolDown:
 _FORMATS: dict[Any, Any] = {"int": np.int64, "str": "U6", "float": np.float64, "bool": np.bool_}
 #: Columns of `evaluations_`.
 EVALUATIONS = np.dtype(
-    [
-        ("iteration", np.int64),
-        ("n_features", np.int64),
-        ("score", np.float64),
-        ("score_std", np.float64),
-        ("best_score", np.float64),
-        ("time", np.float64),
-    ]
+    [(name, np.int64) for name in ("iteration", "n_features")]
+    + [(name, np.float64) for name in ("score", "score_std", "best_score", "time")]
 )
 
 

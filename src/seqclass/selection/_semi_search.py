@@ -51,7 +51,7 @@ class SearchSettings:
 
 def check_settings(selector: Any, n_features: int) -> SearchSettings:
     """Settings of the engine from the parameters of a `SemiRFS`."""
-    check_limits(selector.max_time, selector.max_iter, selector.max_evaluations, selector.patience)
+    check_limits(selector)
     check_error_score(selector.error_score)
     check_feature_params(selector.estimator, selector.feature_params, n_features)
     if selector.n_initial is not None:
@@ -82,18 +82,15 @@ def check_settings(selector: Any, n_features: int) -> SearchSettings:
     )
 
 
-def check_limits(max_time: Any, max_iter: Any, max_evaluations: Any, patience: Any) -> None:
+def check_limits(selector: Any) -> None:
     """Check the limits of a search, of which it needs one at least."""
-    for name, value, low in (
-        ("max_iter", max_iter, 0),
-        ("max_evaluations", max_evaluations, 1),
-        ("patience", patience, 1),
-    ):
-        if value is not None:
-            check_integer(value, name, low)
-    if max_time is not None:
-        check_real(max_time, "max_time", 0.0)
-    if max_time is None and max_iter is None and max_evaluations is None and patience is None:
+    least = {"max_iter": 0, "max_evaluations": 1, "patience": 1}
+    limits = {name: getattr(selector, name) for name in least if getattr(selector, name) is not None}
+    for name, limit in limits.items():
+        check_integer(limit, name, least[name])
+    if selector.max_time is not None:
+        check_real(selector.max_time, "max_time", 0.0)
+    elif not limits:
         raise ValueError("the search would never end: set max_time, max_iter, max_evaluations or patience.")
 
 

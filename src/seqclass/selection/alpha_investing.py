@@ -13,7 +13,7 @@ from scipy import stats
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import FeatureStream
-from seqclass.selection._dependence import moderate
+from seqclass.selection._dependence import class_directions, moderate
 
 #: Columns tested at a time; what follows a feature that was added is tested again.
 _COLUMNS = 256
@@ -96,16 +96,11 @@ class AlphaInvesting(FeatureStream):
         check_choice(self.class_coding, "class_coding", ("groups", "codes"))
         self.wealth_ = check_real(self.initial_wealth, "initial_wealth", 0)
         check_real(self.wealth_gain, "wealth_gain", 0)
-        n, n_classes = len(codes), len(self.classes_)
-        if self.class_coding == "groups" and n_classes > 2:
-            indicators = (codes[:, None] == np.arange(n_classes)) - np.bincount(codes) / n
-            target = np.linalg.svd(indicators, full_matrices=False)[0][:, : n_classes - 1]
-        else:
-            values = self._class_values(codes)
-            target = (values - values.mean())[:, None]
+        values = self._class_values(codes) if self.class_coding == "codes" else None
+        target = class_directions(codes, values, len(self.classes_))
         #: Directions of the model, the constant first, and what is left of the target.
-        self._basis = np.full((n, 1), 1 / np.sqrt(n))
-        self._residual = target / np.sqrt((target**2).sum())
+        self._basis = np.full((len(codes), 1), 1 / np.sqrt(len(codes)))
+        self._residual = target / np.sqrt(target.shape[1])
         self._p_values: list[FloatArray] = []
         self._selected: list[int] = []
 

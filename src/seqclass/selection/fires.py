@@ -497,17 +497,14 @@ class FiresModel(Protocol):
 
     def start(self, n_features: int, n_problems: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the parameters before any data."""
-        ...
 
     def gradient(
         self, X: Any, Y: FloatArray, mu: FloatArray, sigma: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient of the batch's mean log-likelihood in mu and sigma."""
-        ...
 
     def aggregate(self, mu: FloatArray, sigma: FloatArray, n_features: int) -> tuple[FloatArray, FloatArray]:
         """Importance and uncertainty of each feature."""
-        ...
 
 
 def fires_weights(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations, islice
 from typing import Any
 
@@ -19,7 +18,13 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.selection._base import FeatureStream
-from seqclass.selection._dependence import Columns, CorrelationDependence, InformationDependence, blocks
+from seqclass.selection._dependence import (
+    Columns,
+    CorrelationDependence,
+    InformationDependence,
+    blocks,
+    critical_correlation,
+)
 
 __all__ = ["OSFS", "FastOSFS"]
 
@@ -256,18 +261,7 @@ class PartialCorrelationTest(ConditionalTest):
     def _below(self, joint: Joint, member: int, sets: IntArray) -> BoolArray:
         q = self.with_class.shape[1]
         free = self.n - sets.shape[1] - (3 if q == 1 else 1 + q)
-        return np.asarray(joint.partial(member, sets) < _critical(self.alpha, free, q))
-
-
-@lru_cache(maxsize=64)
-def _critical(alpha: float, any_order: int, q: int) -> float:
-    """Correlation below which a test does not reject; above one where there are too few rows for any."""
-    if any_order <= 0:
-        return 2.0
-    if q == 1:
-        return float(np.tanh(stats.norm.isf(alpha / 2) / np.sqrt(any_order)))
-    critical = q / any_order * stats.f.isf(alpha, q, any_order)
-    return float(np.sqrt(critical / (1 + critical)))
+        return np.asarray(joint.partial(member, sets) < critical_correlation(self.alpha, free, q))
 
 
 @dataclass(repr=False, eq=False)

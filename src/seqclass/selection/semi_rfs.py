@@ -85,22 +85,19 @@ def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: di
     }
 
 
-def read_state(
-    path: str | os.PathLike[str], data: str, n_features: int, settings: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def read_state(path: str | os.PathLike[str], data: str, n_features: int, settings: dict[str, Any]) -> dict[str, Any]:
     """Read a state, and see that it belongs to these data and settings."""
     parts = load(path)
     if not isinstance(parts, dict) or parts.get("kind") != KIND:
         raise ValueError(f"{os.fspath(path)} holds no state of a SemiRFS search.")
     if len(parts["state"].selected) != n_features or parts["data"] != data:
         raise ValueError(f"{os.fspath(path)} belongs to other data: resume with the X and y of the first fit.")
-    if settings is not None:
-        other = [name for name, value in settings.items() if parts["settings"].get(name) != value]
-        if other:
-            raise ValueError(
-                f"{os.fspath(path)} is of a search with another {', '.join(other)}: only limits, n_jobs, callback and "
-                "checkpoint may change when a search is resumed."
-            )
+    other = [name for name, value in settings.items() if parts["settings"].get(name) != value]
+    if other:
+        raise ValueError(
+            f"{os.fspath(path)} is of a search with another {', '.join(other)}: only limits, n_jobs, callback and "
+            "checkpoint may change when a search is resumed."
+        )
     return parts
 
 
