@@ -16,7 +16,7 @@ from seqclass._utils.marks import VALUES, check_marks, mark_prefix, read_marks
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import Remedied, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
-from seqclass.agent.agent import Agent, feature_name, histories_of, marks_of, whole_problem
+from seqclass.agent.agent import Agent, feature_name, marks_of, whole_problem
 from seqclass.agent.choices import category_choices
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
@@ -207,7 +207,7 @@ class Questions:
     @cached_property
     def histories(self) -> KeptHistories:
         """Those that cases of the policy go through."""
-        return histories_of(self.agent)
+        return self.agent._histories
 
     @cached_property
     def marks(self) -> dict[str, list[str]]:
@@ -266,7 +266,8 @@ class Questions:
         """What a question shows."""
         if (known := self._features.get(question)) is None:
             columns = self.agent.support[self.problem.structure.members(question)].tolist()
-            known = tuple(Feature(feature_name(self.agent, j, self.names), j, self._categories(j)) for j in columns)
+            offered = [tuple(category_choices(self.agent, j)) for j in columns]
+            known = tuple(Feature(feature_name(self.agent, j, self.names), j, c) for j, c in zip(columns, offered))
             self._features[question] = known
         return known
 
@@ -301,9 +302,6 @@ class Questions:
         if callable(added_saving):
             held["_to_work_out"] = held.pop("added_saving")
         return result
-
-    def _categories(self, column: int) -> tuple[str, ...]:
-        return tuple(category_choices(self.agent, column))
 
 
 @dataclass(frozen=True, eq=False)

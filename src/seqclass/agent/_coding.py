@@ -22,6 +22,7 @@ from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, check_whole, is_fitted, require, require_array
 from seqclass._utils.text import raise_all, short_repr
 from seqclass._utils.validation import check_n_classes, columns_of, plain_labels
+from seqclass.bn._checks import count_outcomes
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, fit_to_sums
 from seqclass.discretize.outcomes import check_outcomes
@@ -39,7 +40,7 @@ def check_training(
     if encoder is not None:
         X = encoder.encode(X)
     y = plain_labels(y)
-    X, y = _validate(estimator, X, y=y)
+    X, y = check_features(estimator, X, y=y)
     check_classification_targets(y)
     classes = np.unique(y)
     check_n_classes(len(classes))
@@ -59,15 +60,11 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: s
             raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
     if encoder is not None and is_frame(X):
         X = encoder.encode(X, unknown)
-    return _validate(estimator, X, reset=False)
+    return check_features(estimator, X, reset=False)
 
 
-def check_features(estimator: Any, X: Any) -> Any:
-    """Check the features of some rows alone; the estimator gets ``n_features_in_`` and ``feature_names_in_``."""
-    return _validate(estimator, X)
-
-
-def _validate(estimator: Any, X: Any, **how: Any) -> Any:
+def check_features(estimator: Any, X: Any, **how: Any) -> Any:
+    """Check features; the estimator gets ``n_features_in_`` and ``feature_names_in_``, unless it has them."""
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
         for j in range(X.shape[1]):
             refuse_numbers(X[:, j], j)
@@ -209,7 +206,7 @@ class OutcomeCoder:
         self._remember(X)
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
-            self._count_outcomes(codes)
+            self.n_outcomes_ = np.maximum(self.n_outcomes_, count_outcomes(codes))
         if self.informative:
             self.missing_as_outcome(_any_missing(codes))
         return self._code_missing(codes)
@@ -410,14 +407,6 @@ class OutcomeCoder:
             if hasattr(self.discretizer_, attribute):
                 self.n_outcomes_[self.numeric_] = getattr(self.discretizer_, attribute)
                 return
-
-    def _count_outcomes(self, codes: Any) -> None:
-        if sp.issparse(codes):
-            seen = codes.max(axis=0)
-            seen = np.asarray(seen.todense() if sp.issparse(seen) else seen).ravel()
-        else:
-            seen = codes.max(axis=0, initial=0)
-        self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
 
     def _check_stored(self) -> None:
         require(hasattr(self, "discretizer"), "discretizer is missing")

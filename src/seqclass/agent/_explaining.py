@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import plain_data
 from seqclass.agent._case import Feature, Question, Questions
 from seqclass.agent.agent import (
@@ -50,7 +50,9 @@ class _Teller:
 
     def __init__(self, agent: Agent, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
         self.agent, self.numbers, self.acquired = agent, to_numbers(agent, rows), acquired
-        self.names = names
+        assert acquired.leaf_beliefs is not None  # they were recorded
+        assert acquired.leaf_expected is not None
+        self.names, self.beliefs, self.expected = names, acquired.leaf_beliefs, acquired.leaf_expected
         self.known = outcomes_at_start(agent, codes)
         self.questions = Questions(agent, agent.problem, names)
         self.path = acquired.leaf_path
@@ -65,8 +67,7 @@ class _Teller:
         self.components: dict[int, Component] = {}
 
     def __call__(self, row: int, leaf: int) -> Explanation:
-        agent, known = self.agent, self.acquired.leaf_beliefs
-        assert known is not None  # they were recorded
+        agent, known = self.agent, self.beliefs
         n_asked = int((self.path[leaf] >= 0).sum())
         beliefs = [tuple(p.tolist()) for p in known[leaf, : n_asked + 1]]
         steps = tuple(self._step(row, leaf, k, beliefs[k], beliefs[k + 1]) for k in range(n_asked))
@@ -121,16 +122,14 @@ class _Teller:
     def _step(
         self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
     ) -> ExplanationStep:
-        agent, expected = self.agent, self.acquired.leaf_expected
-        assert expected is not None  # it was recorded
+        agent, expected = self.agent, self.expected
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), self._price(leaf, k)
         seen, saving = outcome >= 0, float(expected.saving[leaf, k])
         gone = len(features) == 1 and outcome == agent.coder.missing_code[features[0].column]
-        visit, visits = None, agent.problem.visits
-        if self.acquired.leaf_visit is not None:
-            visit = int(self.acquired.leaf_visit[leaf, k])
-        begins = visit is not None and (k == 0 or visit != int(self.acquired.leaf_visit[leaf, k - 1]))  # type: ignore[index]
+        visits = None if self.acquired.leaf_visit is None else self.acquired.leaf_visit[leaf]
+        visit = None if visits is None else int(visits[k])
+        begins = visits is not None and (k == 0 or visits[k] != visits[k - 1])
         return ExplanationStep(
             name=self.questions.name(int(self.acquired.leaf_question[leaf, k])),
             column=features[0].column,
@@ -144,37 +143,31 @@ class _Teller:
             before=before,
             after=after,
             visit=visit,
-            visit_price=self._visit_price(leaf, visit) if begins and visits is not None else 0.0,
+            visit_price=self._visit_price(self.acquired.leaf_question[leaf, visits == visit]) if begins else 0.0,
             compelled=bool(expected.demanded[leaf, k]) and not saving >= 0,  # nor where the policy cannot tell
         )
 
     def _price(self, leaf: int, k: int) -> float:
         """What a question cost; where it is missing, what it would have."""
-        expected, problem = self.acquired.leaf_expected, self.agent.problem
-        assert expected is not None  # it was recorded
+        problem = self.agent.problem
         if self.in_full is None or not (self.acquired.leaf_outcome[leaf, k] >= 0 or self.agent.charge_missing):
-            return float(expected.price[leaf, k])
+            return float(self.expected.price[leaf, k])
         question = int(self.acquired.leaf_question[leaf, k])
         surcharge = float(problem.full_prices[question] - problem.prices[question]) * self.in_full[leaf, k]
         return float(prices_without_visits(problem)[question] + surcharge)
 
-    def _visit_price(self, leaf: int, visit: int | None) -> float:
-        """What a visit of a history cost beyond the prices."""
-        problem, leaf_visit = self.agent.problem, self.acquired.leaf_visit
-        assert problem.visits is not None
-        assert leaf_visit is not None
-        panel = np.zeros((1, problem.n_questions), dtype=bool)
-        panel[0, self.acquired.leaf_question[leaf, leaf_visit[leaf] == visit]] = True
-        return float(problem.visits.panel_costs(panel)[0])
+    def _visit_price(self, questions: IntArray) -> float:
+        """What a visit for some questions cost beyond the prices."""
+        visits = self.agent.problem.visits
+        panel = np.isin(np.arange(self.agent.problem.n_questions), questions)
+        return 0.0 if visits is None else float(visits.panel_costs(panel[None])[0])
 
     def _question_not_asked(self, leaf: int, n_asked: int) -> Question | None:
-        expected = self.acquired.leaf_expected
-        assert expected is not None  # it was recorded
-        saving, question = float(expected.saving[leaf, n_asked]), int(expected.following[leaf])
+        saving, question = float(self.expected.saving[leaf, n_asked]), int(self.expected.following[leaf])
         # at a horizon of its own a policy answers that going on costs infinitely much
         if question == DECIDE or saving == -math.inf:
             return None
-        return self.questions.describe(question, float(expected.price[leaf, n_asked]), saving)
+        return self.questions.describe(question, float(self.expected.price[leaf, n_asked]), saving)
 
     def _value(self, row: int, features: Sequence[Feature]) -> Any:
         """What a question showed; of a bundle, by name, what each of its features did that is not missing."""

@@ -38,11 +38,10 @@ def write_session(
     lot: int,
     first: Sequence[str],
     answers: Sequence[Answer],
-    visits: Sequence[Visit] = (),
-    parts: Mapping[int, list[str]] | None = None,
+    visits: Sequence[Visit],
+    parts: Mapping[int, list[str]],
 ) -> dict[str, Any]:
     """What its text tells of a session; ``parts`` are features of a bundle that alone were told, by the answer."""
-    parts = {} if parts is None else parts
     recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
     content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
     if lot:

@@ -150,6 +150,11 @@ class Agent:
         return evaluate(self.problem, self.policy).cost if np.isnan(upper) else float(upper)
 
     @cached_property
+    def _histories(self) -> KeptHistories:
+        """Histories of single cases, live ones too."""
+        return KeptHistories(self.policy)
+
+    @cached_property
     def _live_case_parts(self) -> dict[str, Any]:
         """What all live cases share, see `Questions.of`; it is neither stored nor copied by `replace`."""
         return {}
@@ -393,7 +398,7 @@ def encode_rows(
         require_columns(agent, X, agent.support[features])
     X = to_numbers(agent, X)
     # lots are drawn from what may be asked for, whatever else the instance comes with
-    keys = X[:, agent.order] if len(histories_of(agent).lots) > 1 else None
+    keys = X[:, agent.order] if len(agent._histories.lots) > 1 else None
     column, wanted = np.zeros(agent.support.size, dtype=np.intp), agent.support[features]
     if not wanted.size:
         return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
@@ -437,7 +442,7 @@ def acquire_encoded(
         start, ask = start_rows(agent, rows, known, budget)
         few = isinstance(rows.codes, np.ndarray) and 0 < len(rows.codes) <= max_single and start is None and ask is None
         if few and not any(records.values()) and agent.policy.problem.visits is None:
-            return histories_of(agent).acquire(rows.codes, rows.columns, rows.keys, agent.charge_missing)
+            return agent._histories.acquire(rows.codes, rows.columns, rows.keys, agent.charge_missing)
         return acquire(
             agent.policy,
             rows.codes,
@@ -448,14 +453,6 @@ def acquire_encoded(
             ask=ask,
             **records,
         )
-
-
-def histories_of(agent: Agent) -> KeptHistories:
-    """Histories of single cases, live ones too."""
-    parts = agent._live_case_parts
-    if "histories" not in parts:
-        parts["histories"] = KeptHistories(agent.policy)
-    return parts["histories"]  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -329,12 +329,27 @@ class Explanation(Readable):
     @property
     def stop_text(self) -> str:
         """A sentence on why it stopped."""
-        return _stop_line(self.not_asked, self.unit)
+        question, unit = self.not_asked, self.unit
+        if question is None:
+            return "Stopped: the policy names no further feature."
+        why = going_on_text(question.expected_saving, question.price, unit)
+        return f"Stopped before {question.name} (price {money(question.price, unit)}){': ' if why else ''}{why}."
 
     @property
     def decision_text(self) -> str:
         """Sentences on what was decided, what that and the next best are expected to cost, and what was paid."""
-        return _decision_line(self)
+        costs, n, unit = self.decision_costs, self.n_features, self.unit
+        others = sorted((cost, str(label)) for label, cost in costs.items() if label != self.decision)
+        shown = ", ".join(f"{label} {money(cost, unit, 4)}" for cost, label in others[:3])
+        rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
+        least, likely = costs[self.decision], int(np.argmax(self.posterior))
+        other = next(islice(costs.values(), likely, None), least)  # those for the classes come first
+        beaten = other > least * (1 + TIE)
+        why = f"{cheapest_text(self.classes[likely], least, other, unit)} " if beaten else ""
+        return (
+            f"Decision: {self.decision}, expected to cost {money(least, unit, 4)}{rest}. {why}"
+            f"{n} feature{'' if n == 1 else 's'} acquired, {money(self.paid, unit)} paid."
+        )
 
     def in_words(self, labels: Any) -> Explanation:
         """Return the explanation in the words of those who ask and answer.
@@ -553,29 +568,6 @@ def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
     tail = f", {saving}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
-
-
-def _stop_line(question: Question | None, unit: str) -> str:
-    if question is None:
-        return "Stopped: the policy names no further feature."
-    why = going_on_text(question.expected_saving, question.price, unit)
-    return f"Stopped before {question.name} (price {money(question.price, unit)}){': ' if why else ''}{why}."
-
-
-def _decision_line(explanation: Explanation) -> str:
-    costs = explanation.decision_costs
-    others = sorted((cost, str(label)) for label, cost in costs.items() if label != explanation.decision)
-    n, unit = explanation.n_features, explanation.unit
-    shown = ", ".join(f"{label} {money(cost, unit, 4)}" for cost, label in others[:3])
-    rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
-    least, likely = costs[explanation.decision], int(np.argmax(explanation.posterior))
-    other = next(islice(costs.values(), likely, None), least)  # those for the classes come first
-    beaten = other > least * (1 + TIE)
-    why = f"{cheapest_text(explanation.classes[likely], least, other, unit)} " if beaten else ""
-    return (
-        f"Decision: {explanation.decision}, expected to cost {money(least, unit, 4)}{rest}. {why}"
-        f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.paid, unit)} paid."
-    )
 
 
 def _from_dict(content: Mapping[str, Any]) -> Explanation:

@@ -456,7 +456,8 @@ class Session:
         ValueError
             If it is not a feature or bundle of the model, or was answered before.
         """
-        self._note_missing(self._number(name), known=known)
+        question = self._number(name)
+        self._advance(question, None, self._outcome_of_values(question, {}), known=known)
 
     def undo(self) -> None:
         """Take back the last answer.
@@ -538,7 +539,7 @@ class Session:
         }
         return write_session(fingerprint(self._agent), self._lot, first, self._answers, self._visits, parts)
 
-    def restore(self, saved: str) -> None:
+    def restore(self, saved: str | dict[str, Any]) -> None:
         """Continue a saved session where it was left; nothing changes if that fails.
 
         Parameters
@@ -551,9 +552,6 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
-        self._restore(saved)
-
-    def _restore(self, saved: Any) -> None:
         stored = read_session(saved, len(self._questions.histories.lots))
         if stored.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
@@ -576,7 +574,7 @@ class Session:
             if isinstance(known, list):
                 fresh._know(question, dict.fromkeys(known) | (value or {}))
             elif value is None:
-                fresh._note_missing(question, known=known)
+                fresh.unavailable(name, known=known)
             else:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits
@@ -702,17 +700,13 @@ class Session:
         own = [f.column for f in features if f.name == name] or [f.column for f in features]
         return bool((self._questions.missing_code[own] >= 0).any())
 
-    def _note_missing(self, question: int, *, known: bool = False) -> None:
-        """Note that a question shows nothing, which may be an answer."""
-        self._advance(question, None, self._outcome_of_values(question, {}), known=known)
-
     def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._agent.encoder
         if feature.categories and is_missing(value):
             known = f"must be one of {join_names(feature.categories)}, got {short_repr(value)}"
             raise Remedied(f"feature {short_repr(feature.name)} {known}", "missing")
         if feature.categories and encoder is not None:
-            if is_missing(value) or not spelt(value):
+            if not spelt(value):
                 wrong = f"feature {short_repr(feature.name)} must be a category, got {short_repr(value)}"
                 raise Remedied(wrong, "missing")
             number = encoder.code(encoder.columns_[feature.column], value, self._agent.handle_unknown)

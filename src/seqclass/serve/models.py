@@ -297,7 +297,7 @@ class CaseTexts:
             if not isinstance(saved, dict) or "first" in saved:
                 raise ValueError
             session = Session(model.agent, 0)
-            session._restore(saved)
+            session.restore(saved)
             return model, session
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise Refusal(422, ["body", "case"], message) from error
