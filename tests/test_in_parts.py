@@ -336,7 +336,7 @@ def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -
     frames = pytest.importorskip("dask.dataframe")
     seen: list[int] = []
     added: list[int] = []
-    statistic, add = dasked._statistic, dasked._add_up
+    statistic, add = dasked._statistic, dasked.add_up
 
     def counted(number: int, X: Any, *more: Any) -> Any:
         seen.append(len(X))
@@ -347,7 +347,7 @@ def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -
         return add(of, parts)
 
     monkeypatch.setattr(dasked, "_statistic", counted)
-    monkeypatch.setattr(dasked, "_add_up", counted_sums)
+    monkeypatch.setattr(dasked, "add_up", counted_sums)
     frame, ill = people(240)
     quick().fit_chunks(from_dask(frames.from_pandas(frame.assign(ill=ill), npartitions=12), target="ill"))
     assert set(seen) == {20}

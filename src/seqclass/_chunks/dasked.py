@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from seqclass._chunks.source import Chunk, Chunks, n_rows, require_total
+from seqclass._chunks.source import Chunk, Chunks, add_up, n_rows, require_total
 from seqclass._utils.text import near, short_repr
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class DaskChunks(Chunks):
 
         shared = delayed(of, pure=False, traverse=False)
         parts = [self._delay(_statistic, number, shared) for number in range(len(self._x))]
-        added = delayed(_add_up, pure=False)
+        added = delayed(add_up, pure=False)
         while len(parts) > 1:
             # eight statistics are added up at a time
             parts = [added(add, parts[at : at + 8]) for at in range(0, len(parts), 8)]
@@ -114,11 +114,3 @@ def _statistic(number: int, X: Any, y: Any, of: Callable[[Chunk], Any]) -> Any:
     """The statistic of a partition; None where it has no rows."""
     X, y = _split(number, X, y)
     return of(Chunk(number, X, y)) if n_rows(X) else None
-
-
-def _add_up(add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
-    total = None
-    for part in parts:
-        if part is not None:
-            total = part if total is None else add(total, part)
-    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -192,12 +192,7 @@ class Chunks(ABC):
         ValueError
             If there are no rows at all.
         """
-        total: T | None = None
-        for number, (X, y) in enumerate(self):
-            if n_rows(X):
-                part = of(Chunk(number, X, y))
-                total = part if total is None else add(total, part)
-        return require_total(total)
+        return require_total(add_up(add, (of(Chunk(k, X, y)) for k, (X, y) in enumerate(self) if n_rows(X))))
 
     def sample(self, n: int = 20_000, random_state: int = 0) -> tuple[Any, Any]:
         """Draw rows at random: the same share of every class, and at least one row of each.
@@ -267,6 +262,13 @@ def as_chunks(given: Any) -> Chunks:
 
 def n_rows(X: Any) -> int:
     return int(X.shape[0])
+
+
+def add_up(add: Callable[[T, T], T], parts: Iterable[T | None]) -> T | None:
+    """The sum of statistics, None where there are none; parts without rows have none."""
+    there = (part for part in parts if part is not None)
+    first = next(there, None)
+    return None if first is None else reduce(add, there, first)
 
 
 def require_total(total: T | None) -> T:

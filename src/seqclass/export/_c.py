@@ -440,16 +440,9 @@ def _columns(name: str, rows: Sequence[tuple[Any, ...]], **columns: str) -> list
     """A table for each column; a type is named as the source defines it."""
     prefix, tables = f"SEQ_{name.upper()}_", []
     for (column, kind), cells in zip(columns.items(), zip(*rows)):
-        entries = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
+        entries = [prefix + cell if isinstance(cell, str) else cell for cell in cells]
         tables.append(_table(kind, f"{name}_{column}", entries))
     return tables
-
-
-class _Name(str):
-    """A name in the source, which is written as it is."""
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def _graph(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
@@ -478,8 +471,9 @@ def _starts(lists: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _table(kind: str, name: str, numbers: Sequence[Any], width: int = 0) -> str:
-    """A constant array; C has none that are empty. With a width, one of rows."""
-    entries = ["NAN" if number is None else repr(number) for number in numbers] or ["0"] * max(width, 1)
+    """A constant array of numbers, or names of such; C has none that are empty. With a width, one of rows."""
+    entries = ["NAN" if one is None else one if isinstance(one, str) else repr(one) for one in numbers]
+    entries = entries or ["0"] * max(width, 1)
     if width:
         entries = [f"{{{_lines(entries[i : i + width])}}}" for i in range(0, len(entries), width)]
     size = f"[{len(entries)}]" + (f"[{width}]" if width else "")

@@ -394,16 +394,13 @@ def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> 
     return {"all": short(weights[0, 0]), "questions": asked, "tables": tables}
 
 
-def _grid(values: GridValues) -> dict[str, Any]:
+@to_program.register
+def _(values: GridValues) -> dict[str, Any]:
+    moves = _moves(values, values.problem.structure.tables)
     if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
         raise NotExportable("its values are too many, or read in a way that is not written")
     stages = [[short(table) for table in tables] for tables in values.continuation]
-    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
-
-
-@to_program.register
-def _(values: GridValues) -> dict[str, Any]:
-    return _moves(values, values.problem.structure.tables) | _grid(values)
+    return moves | {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
 
 
 @to_program.register
