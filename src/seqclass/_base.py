@@ -63,8 +63,7 @@ class _Fitted:
         return value
 
 
-def _agent_attribute(name: str, always: bool = True, how: str = "") -> Any:
-    return _Fitted(name, always, how)
+_agent_attribute: Any = _Fitted
 
 
 class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

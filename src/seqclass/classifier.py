@@ -438,15 +438,10 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
         >>> session.next_feature.name, session.observe("fever", "low"), str(session.decision)
         ('fever', None, 'no')
         """
-        observation_model = DiscreteNetwork(network, target, questions, max_cells).fit()
+        model = DiscreteNetwork(network, target, questions, max_cells).fit()
         # what can be written to a file: the network as tables, and what may be asked by name
-        model = (
-            DiscreteNetwork(
-                observation_model.network_, observation_model.target, observation_model.questions_, max_cells
-            )
-            .fit()
-            .prepare()
-        )
+        model.network, model.questions = model.network_, model.questions_
+        model.prepare()
         settings |= {"feature_costs": feature_costs, "order": order, "prefit": True}
         if is_free(order) and settings.get("solver") is None:
             settings["solver"] = network_solver(settings.get("random_state", 0), table_size=model.table_size)

@@ -560,15 +560,11 @@ def _to_mapping(value: Any) -> Any:
 
 def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable] | None) -> FloatArray:
     if isinstance(value, Mapping):
-        position = _positions(value, name, n_features, names)
-        missing = sorted(set(range(n_features)) - set(position.values()))
+        missing = sorted(set(range(n_features)).difference(_positions(value, name, n_features, names).values()))
         if missing:
             absent = missing if names is None else [names[j] for j in missing]
             raise ValueError(f"{name} has no price for {join_names(absent)}; name every feature.")
-        array = np.empty(n_features)
-        for key, j in position.items():
-            array[j] = _number(value[key], f"{name}[{short_repr(key)}]")
-        value = array
+        return _fill_defaults(value, name, np.empty(n_features), names)
     array = check_costs(value, name)
     if array.ndim == 0:
         return np.full(n_features, float(array))
