@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from seqclass.bn import NaiveBayes, ordering
-from seqclass.bn._checks import count_outcomes
 from seqclass.bn.ordering import (
     check_order,
     error_scores,
@@ -26,7 +25,7 @@ from seqclass.bn.ordering import (
 
 def conditional_order(X, y, n=256, *, costs=1.0):
     prices = np.broadcast_to(np.asarray(costs, dtype=float), X.shape[1])
-    return ordering.conditional_order(X, y, prices, count_outcomes(X), n)
+    return ordering.conditional_order(X, y, prices, NaiveBayes().fit(X, y).n_outcomes_, n)
 
 
 def random_table(seed, n_features=20, n_outcomes=4, n_classes=3):
