@@ -51,6 +51,15 @@ static double seq_least(double a, double b)
     return a < b ? a : b;
 }
 
+static double seq_sum(const double *numbers, int n)
+{
+    double total = 0;
+    int i;
+    for (i = 0; i < n; i++)
+        total += numbers[i];
+    return total;
+}
+
 static double seq_plogp(double p)
 {
     return p * log(p + SEQ_TINY);
@@ -377,12 +386,8 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
             if (!(kept[q] < HUGE_VAL))
                 continue;
             for (v = 0; v < seq_table_size[q]; v++) {
-                double total = 0;
-                int i;
                 seq_joint(s, q, v, joint);
-                for (i = 0; i < SEQ_CLASSES; i++)
-                    total += joint[i];
-                least += seq_least(seq_stopping(joint), total * cheapest + seq_known(joint));
+                least += seq_least(seq_stopping(joint), seq_sum(joint, SEQ_CLASSES) * cheapest + seq_known(joint));
             }
             if (!(least <= reached))
                 kept[q] = HUGE_VAL;
@@ -446,7 +451,7 @@ static double seq_later(long number, int q)
 
 static void seq_fill(int q, long number, const double *weight, char *open, int asked, double spent)
 {
-    double next[SEQ_HIDDEN], belief[SEQ_CLASSES], chance = 0, cost;
+    double next[SEQ_HIDDEN], belief[SEQ_CLASSES], chance, cost;
     int v, h;
     if (q < SEQ_ASKED) {
         int pays = seq_group[q] >= 0 && !seq_listed.nothing[q];
@@ -466,8 +471,7 @@ static void seq_fill(int q, long number, const double *weight, char *open, int a
         return;
     }
     seq_by_class(weight, belief);
-    for (h = 0; h < SEQ_HIDDEN; h++)
-        chance += weight[h];
+    chance = seq_sum(weight, SEQ_HIDDEN);
     cost = seq_stopping(belief);
     for (v = 0; v < SEQ_ASKED; v++)
         if (open[v] && asked < SEQ_STAGES && spent + seq_list_price(v) <= SEQ_MOST)
@@ -477,7 +481,7 @@ static void seq_fill(int q, long number, const double *weight, char *open, int a
 
 static void seq_by_list(const seq_view *s, double *costs)
 {
-    double weight[SEQ_HIDDEN], chance = 0;
+    double weight[SEQ_HIDDEN], chance;
     char open[SEQ_QUESTIONS] = {0};
     long number = 0, step = 1;
     int q, h;
@@ -510,15 +514,13 @@ static void seq_by_list(const seq_view *s, double *costs)
         seq_fill(0, 0, seq_hidden_prior, open, kind.asked, kind.spent);
         seq_list_is = 1;
     }
-    for (h = 0; h < SEQ_HIDDEN; h++)
-        weight[h] = seq_hidden_prior[h];
+    memcpy(weight, seq_hidden_prior, sizeof weight);
     for (q = 0; q < SEQ_ASKED; q++) {
         number += (s->seen[q] >= 0 ? s->seen[q] : seq_list_size[q]) * seq_list_step[q];
         for (h = 0; s->seen[q] >= 0 && h < SEQ_HIDDEN; h++)
             weight[h] *= seq_likelihoods[seq_table_start[q] + s->seen[q]][h];
     }
-    for (h = 0; h < SEQ_HIDDEN; h++)
-        chance += weight[h];
+    chance = seq_sum(weight, SEQ_HIDDEN);
     for (q = 0; q < SEQ_ASKED; q++)
         costs[q] = seq_open(s, q) ? seq_price_of(s, q) + seq_later(number, q) / chance : HUGE_VAL;
 }
@@ -583,10 +585,8 @@ static int seq_rank(int i, int level)
 /* Interpolates on the Freudenthal triangulation of a grid over the beliefs. */
 static double seq_on_grid(const double *table, int points, int steps, const double *joint)
 {
-    double fraction[SEQ_CLASSES] = {0}, total = 0, tail = 0, value;
+    double fraction[SEQ_CLASSES] = {0}, total = seq_sum(joint, SEQ_CLASSES), tail = 0, value;
     int step[SEQ_CLASSES] = {0}, index = 0, i, k;
-    for (i = 0; i < SEQ_CLASSES; i++)
-        total += joint[i];
     if (!(total > 0))
         return 0;
     for (i = SEQ_CLASSES - 2; i >= 0; i--) {
@@ -676,13 +676,11 @@ static double seq_class_information(const seq_view *s, int question)
     double found = seq_entropy(s->belief);
     int i, v;
     for (v = 0; v < seq_table_size[question]; v++) {
-        double joint[SEQ_CLASSES], total = 0;
+        double joint[SEQ_CLASSES];
         seq_joint(s, question, v, joint);
-        for (i = 0; i < SEQ_CLASSES; i++) {
+        for (i = 0; i < SEQ_CLASSES; i++)
             found += seq_plogp(joint[i]);
-            total += joint[i];
-        }
-        found -= seq_plogp(total);
+        found -= seq_plogp(seq_sum(joint, SEQ_CLASSES));
     }
     return found;
 }
@@ -880,13 +878,11 @@ static double seq_value_of(int values, const seq_view *s)
 static double seq_by_functions(int row, int stage, const double *joint)
 {
     const double *pairs, *few, *weights;
-    double belief[SEQ_CLASSES], total = 0, stop, root, logarithm, found, least;
+    double belief[SEQ_CLASSES], total = seq_sum(joint, SEQ_CLASSES), stop, root, logarithm, found, least;
     int i, k;
     if (seq_function_row[row] < 0)
         return HUGE_VAL;
     weights = seq_functions[seq_function_row[row]];
-    for (i = 0; i < SEQ_CLASSES; i++)
-        total += joint[i];
     if (!(total > 0))
         return 0;
     for (i = 0; i < SEQ_CLASSES; i++)
@@ -944,14 +940,12 @@ static double seq_read(int stage, int context, const double *joint)
 /* Cost of going on from a stage, corrected for each earlier answer that matters: the last question showed an outcome. */
 static double seq_corrected(const seq_view *s, int outcome, int stage, int context, const double *joint)
 {
-    double plain = seq_read(stage, context, joint), stop = seq_stopping(joint), cost, total = 0, least;
+    double plain = seq_read(stage, context, joint), stop = seq_stopping(joint), cost, least;
     int i, k, row = seq_correction[stage];
     if (row < 0)
         return plain;
     plain = plain < HUGE_VAL ? plain : stop;
     cost = plain;
-    for (i = 0; i < SEQ_CLASSES; i++)
-        total += joint[i];
     for (k = seq_told_start[stage] - 1; k < seq_told_start[stage + 1]; k++) {
         if (k >= seq_told_start[stage]) {
             int question = seq_told[k], shown = question == s->stage ? outcome : s->seen[question];
@@ -963,7 +957,7 @@ static double seq_corrected(const seq_view *s, int outcome, int stage, int conte
             cost += joint[i] * seq_corrections[row][i];
         cost += stop * seq_corrections[row][SEQ_CLASSES] + seq_least(plain, stop) * seq_corrections[row][SEQ_CLASSES + 1];
     }
-    least = total * seq_planned_prices[stage] + seq_known(joint);
+    least = seq_sum(joint, SEQ_CLASSES) * seq_planned_prices[stage] + seq_known(joint);
     return cost < least ? least : cost;
 }
 
@@ -1182,11 +1176,8 @@ static double seq_grown(const seq_view *s, int limit, char *best)
     branches[0].s = *s;
     branches[0].weight = 1;
     for (size = 1; size <= most; size++) {
-        double longest = 0, found;
+        double found;
         int question, counts, better, tried = 0;
-        for (q = 0; q < SEQ_ASKED; q++)
-            if (panel[q] && seq_waits[q] > longest)
-                longest = seq_waits[q];
         for (q = 0; q < SEQ_ASKED; q++) {
             double paid;
             costs[q] = HUGE_VAL;
@@ -1194,7 +1185,7 @@ static double seq_grown(const seq_view *s, int limit, char *best)
                 continue;
             tried = 1;
             panel[q] = 1;
-            paid = seq_panel_prices(s, panel) + SEQ_VISIT_COST + (longest > seq_waits[q] ? longest : seq_waits[q]);
+            paid = seq_panel_prices(s, panel) + seq_visit_of(panel);
             panel[q] = 0;
             if (s->spent + paid > SEQ_MOST)
                 continue;
@@ -1514,7 +1505,7 @@ static void seq_settle(seq_case *c)
 
 static int seq_tell(seq_case *c, int question, const int *given, int known)
 {
-    double weight[SEQ_HIDDEN], total = 0;
+    double weight[SEQ_HIDDEN], total;
     const double *row;
 #if SEQ_CLIQUES
     double told[SEQ_SINGLES][SEQ_CLASSES];
@@ -1545,8 +1536,7 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
         for (h = 0; h < SEQ_HIDDEN; h++)
             weight[h] *= row[h];
     }
-    for (h = 0; h < SEQ_HIDDEN; h++)
-        total += weight[h];
+    total = seq_sum(weight, SEQ_HIDDEN);
     if (!(total > 0))
         return SEQ_IMPOSSIBLE;
     if (SEQ_VISITS && !known)
@@ -1662,11 +1652,16 @@ double seq_saving_once(const seq_case *c, int question)
            - (c->ordered[question] ? 0 : seq_alone[question]) - seq_deciding_after(&s, question);
 }
 
-int seq_answer(seq_case *c, int question, int outcome)
+static int seq_tell_one(seq_case *c, int question, int outcome, int known)
 {
     if (question < 0 || question >= SEQ_QUESTIONS || seq_feature_start[question + 1] - seq_feature_start[question] > 1)
         return SEQ_WRONG;
-    return seq_tell(c, question, &outcome, 0);
+    return seq_tell(c, question, &outcome, known);
+}
+
+int seq_answer(seq_case *c, int question, int outcome)
+{
+    return seq_tell_one(c, question, outcome, 0);
 }
 
 int seq_answer_all(seq_case *c, int question, const int *outcomes)
@@ -1676,9 +1671,7 @@ int seq_answer_all(seq_case *c, int question, const int *outcomes)
 
 int seq_know(seq_case *c, int question, int outcome)
 {
-    if (question < 0 || question >= SEQ_QUESTIONS || seq_feature_start[question + 1] - seq_feature_start[question] > 1)
-        return SEQ_WRONG;
-    return seq_tell(c, question, &outcome, 1);
+    return seq_tell_one(c, question, outcome, 1);
 }
 
 int seq_know_all(seq_case *c, int question, const int *outcomes)
