@@ -12,29 +12,24 @@ from seqclass.pomdp import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
 
 
-def select_component(policy: Policy, lot: int) -> IntArray | None:
+def _select_component(policy: Policy, lot: int) -> IntArray | None:
     """Lot of one belief, (1,); None where the policy draws none."""
     begun, probability = policy.initial_belief()
     check_integer(lot, "lot", 0, len(probability) - 1)
     return begun.account[np.array([lot])].component
 
 
-def information_at(
-    problem: AcquisitionProblem, stage: int, belief: FloatArray, context: int = 0, lot: IntArray | None = None
-) -> BeliefState:
-    """Belief state at any posteriors of a stage, the groups of earlier features paid for."""
-    return spread(with_component(one_row(problem, stage, context), lot), belief)
-
-
-def one_row(problem: AcquisitionProblem, stage: int, context: int) -> BeliefState:
-    """Everything but the belief, which is the prior."""
+def one_row(policy: Policy, stage: int, context: int, lot: int) -> BeliefState:
+    """A belief state of a stage, the groups of earlier features paid for; its belief is the prior."""
+    problem = policy.problem
     begun = problem.initial_belief()
     tables = problem.structure.tables
     state = _nothing_seen(problem, stage) if tables is None else tables.state_in(stage, context)
     if begun.account.groups_paid is not None and problem.groups is not None:
         groups = problem.groups[:stage]
         begun.account.groups_paid[:, groups[groups >= 0]] = True
-    return BeliefState(problem, stage, begun.probabilities, state, begun.account)
+    row = BeliefState(problem, stage, begun.probabilities, state, begun.account)
+    return with_component(row, _select_component(policy, lot))
 
 
 def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:
@@ -50,5 +45,6 @@ def n_contexts(problem: AcquisitionProblem, stage: int) -> int:
 
 
 def spread(row: BeliefState, belief: FloatArray) -> BeliefState:
+    """The same at any posteriors."""
     rows = np.zeros(len(belief), dtype=np.intp)
     return BeliefState(row.problem, row.stage, belief, row.state[rows], row.account[rows])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,31 +17,23 @@ from seqclass.pomdp.walk import MAX_HISTORIES as MAX_HISTORIES
 from seqclass.pomdp.walk import Level as Level
 from seqclass.pomdp.walk import Simulation as Simulation
 
-
-class Tally(Protocol):
-    """What an analysis keeps of the levels."""
-
-    def add(self, level: Level) -> None:
-        """Take in the next stage; weights are probabilities."""
-
-
-T = TypeVar("T", bound=Tally)
+T = TypeVar("T")
 
 
 def collect(
     problem: AcquisitionProblem,
     policy: Policy,
-    tally: Callable[[], T],
+    summarise: Callable[[Iterator[Level]], T],
     simulation: Simulation,
     start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[T, str]:
-    """Show a new tally each stage of the walk, from some beliefs or how cases begin, and return how it was gone."""
+    """Sum up the stages of the walk, from some beliefs or how cases begin, by their probabilities; and how it went."""
 
     def run(answers: ObservationSource, max_histories: float) -> tuple[T, str]:
-        kept, total = tally(), simulation.total(answers)
-        for level in walk_policy(problem, policy, total, answers, max_histories, start):
-            kept.add(replace(level, weight=level.weight / total))
-        return kept, "exact" if answers is ALL else "simulation"
+        total = simulation.total(answers)
+        levels = walk_policy(problem, policy, total, answers, max_histories, start)
+        summary = summarise(replace(level, weight=level.weight / total) for level in levels)
+        return summary, "exact" if answers is ALL else "simulation"
 
     return simulation.run(run)
 

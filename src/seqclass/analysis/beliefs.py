@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -130,35 +131,28 @@ def reachable_beliefs(
     """
     check_real(tolerance, "tolerance", 1e-15, 1.0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    tally, served = collect(
-        problem,
-        FixedLengthPolicy(problem) if policy is None else policy,
-        lambda: _Beliefs(problem, tolerance),
-        simulation,
-    )
-    stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
+    policy = FixedLengthPolicy(problem) if policy is None else policy
+    merged, served = collect(problem, policy, lambda levels: list(_merge_equal(levels, tolerance)), simulation)
+    stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*merged))
     return ReachableBeliefs(stage, belief, probability, asked, decision, served, problem.names)
 
 
-class _Beliefs:
-    def __init__(self, problem: AcquisitionProblem, tolerance: float) -> None:
-        self.problem, self.tolerance = problem, tolerance
-        self.levels: list[tuple[IntArray, FloatArray, FloatArray, FloatArray, IntArray]] = []
-
-    def add(self, level: Level) -> None:
+def _merge_equal(
+    levels: Iterable[Level], tolerance: float
+) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray, IntArray]]:
+    """Stages, beliefs, probabilities, the parts of these that are asked, and decisions; a stage at a time."""
+    for level in levels:
         # the offset keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them
-        cell = np.floor(level.belief.probabilities[:, ::-1] / self.tolerance + 0.3819660112501051)
+        cell = np.floor(level.belief.probabilities[:, ::-1] / tolerance + 0.3819660112501051)
         _, number = np.unique(cell, axis=0, return_inverse=True)
         number = number.reshape(-1)
         size = int(number.max()) + 1
-        joint = np.zeros((size, self.problem.n_classes))
-        probability, asked = np.zeros(size), np.zeros(size)
+        joint, (probability, asked) = np.zeros((size, level.belief.problem.n_classes)), np.zeros((2, size))
         np.add.at(joint, number, level.belief.probabilities * level.weight[:, None])
         np.add.at(probability, number, level.weight)
         np.add.at(asked, number, level.weight * level.go_on)
         belief = joint / joint.sum(axis=1, keepdims=True)
-        stage = np.full(len(belief), level.stage)
-        self.levels.append((stage, belief, probability, asked, self.problem.decide(belief)))
+        yield np.full(size, level.stage), belief, probability, asked, level.belief.problem.decide(belief)
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,18 +229,17 @@ def entropy_path(
     (array([0.693, 0.418, 0.319]), array([0.693, 0.474,   nan]))
     """
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, _Entropy, simulation)
-    asked, going_on, ended, stopped = np.array(tally.rows).T
+    sums, served = collect(problem, policy, _sum_entropies, simulation)
+    asked, going_on, ended, stopped = sums.T
     overall = going_on + np.cumsum(stopped)
     return EntropyPath(overall, ratio(going_on, asked), ratio(stopped, ended), asked, served)
 
 
-class _Entropy:
-    def __init__(self) -> None:
-        self.rows: list[list[float]] = []
-
-    def add(self, level: Level) -> None:
+def _sum_entropies(levels: Iterable[Level]) -> FloatArray:
+    """Probability and entropy of what goes on at each stage, and of what stops, (n_stages + 1, 4)."""
+    sums = []
+    for level in levels:
         nats = entr(level.belief.probabilities).sum(axis=1)
         on, off = level.weight[level.go_on], level.weight[~level.go_on]
-        sums = (on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on])
-        self.rows.append([float(value) for value in sums])
+        sums.append((on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on]))
+    return np.array(sums)

@@ -375,21 +375,14 @@ def graph_of(
         raise ValueError("missing must be below 1: where no answer is ever given there is nothing to draw.")
     names_of = _Names(policy)
     stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing, costs)
-    nodes, least = _fold(stages, min_probability, max_nodes, names_of.policy.problem.features, merge)
-    note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
-    nodes = [replace(node, number=names_of.node_numbers(node)) for node in nodes]
-    return nodes, names_of.labels(nodes, *texts), note
-
-
-def _fold(
-    stages: list[StageHistories], least: float, max_nodes: int, features: IntArray, merge: bool
-) -> tuple[list[Node], float]:
-    """Fold the histories into at most so many nodes; return them with the probability that was needed for it."""
+    features, least = names_of.policy.problem.features, min_probability
     nodes = fold(stages, least, features, merge)
     while len(nodes) > max_nodes and least < 1:
         least = min(1.25 * least, 1.0)  # ways are made rarer until the graph is small enough
         nodes = fold(stages, least, features, merge)
-    return nodes, least
+    note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
+    nodes = [replace(node, number=names_of.node_numbers(node)) for node in nodes]
+    return nodes, names_of.labels(nodes, *texts), note
 
 
 def _note(nodes: list[Node], max_depth: int, least: float, why: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -106,8 +107,8 @@ def feature_values(
     (array([1.  , 0.55]), array([0.35 , 0.064]), array([0.323, 0.024]))
     """
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Features(policy), simulation)
-    reached, asked, price, gain, saving, expected = tally.by_question()
+    sums, served = collect(problem, policy, lambda levels: _sum_by_question(policy, levels), simulation)
+    reached, asked, price, gain, saving, expected = sums
     question = np.flatnonzero(reached > 0)
     if problem.any_order:  # the most asked first
         question = question[np.lexsort((question, -asked[question]))]
@@ -137,54 +138,49 @@ class _Histories(NamedTuple):
     expected: FloatArray
 
 
-class _Features:
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-        self.levels: list[_Histories] = []
+def _histories_of(policy: Policy, level: Level) -> _Histories:
+    belief, question = level.belief, level.question
+    following, stopped = question.copy(), np.flatnonzero(question == DECIDE)
+    following[stopped] = policy.next_question(belief[stopped])
+    prices = np.broadcast_to(belief.prices, (len(belief), belief.problem.n_questions))
+    price = np.where(question == DECIDE, 0.0, prices[np.arange(len(belief)), question]) if prices.size else 0.0
+    price = np.broadcast_to(price, len(belief))
+    expected = _expected_saving(policy, belief)
+    return _Histories(level.weight, level.parent, deciding_cost(belief), question, following, price, expected)
 
-    def add(self, level: Level) -> None:
-        belief, question = level.belief, level.question
-        following, stopped = question.copy(), np.flatnonzero(question == DECIDE)
-        following[stopped] = self.policy.next_question(belief[stopped])
-        prices = np.broadcast_to(belief.prices, (len(belief), belief.problem.n_questions))
-        price = np.where(question == DECIDE, 0.0, prices[np.arange(len(belief)), question]) if prices.size else 0.0
-        price = np.broadcast_to(price, len(belief))
-        expected = self._expected_saving(belief)
-        self.levels.append(
-            _Histories(level.weight, level.parent, deciding_cost(belief), question, following, price, expected)
-        )
 
-    def _expected_saving(self, belief: BeliefState) -> FloatArray:
-        """What the policy expects to save by going on."""
-        saving = np.empty(len(belief))
-        row_bytes = 8.0 * 3 * float(belief.problem.n_outcomes.max(initial=1)) * belief.problem.n_classes
-        for part in chunks(len(belief), row_bytes):
-            rows = np.arange(len(belief))[part]
-            saving[rows] = deciding_cost(belief)[rows] - self.policy.continuation_cost(belief[rows])
-        return saving
+def _expected_saving(policy: Policy, belief: BeliefState) -> FloatArray:
+    """What the policy expects to save by going on."""
+    saving = np.empty(len(belief))
+    row_bytes = 8.0 * 3 * float(belief.problem.n_outcomes.max(initial=1)) * belief.problem.n_classes
+    for part in chunks(len(belief), row_bytes):
+        rows = np.arange(len(belief))[part]
+        saving[rows] = deciding_cost(belief)[rows] - policy.continuation_cost(belief[rows])
+    return saving
 
-    def by_question(self) -> FloatArray:
-        """Sums by question, from the end: reached, asked, prices, gain, saving and expected saving."""
-        sums = np.zeros((6, self.policy.problem.n_questions))
-        # of the level after: cost of deciding at once, and of going on as the policy does, by the history before
-        at_once: FloatArray = np.empty(0)
-        going_on: FloatArray = np.empty(0)
-        for number in range(len(self.levels) - 1, -1, -1):
-            here = self.levels[number]
-            stop, on = here.weight * here.stop, here.question != DECIDE
-            n = len(stop)
-            paid = here.weight * here.price
-            at_once, going_on = (np.append(v, np.zeros(n - len(v))) for v in (at_once, going_on))
-            asked = here.question[on]
-            for row, value in enumerate((here.weight, paid, stop - at_once, stop - paid - going_on), 1):
-                sums[row] += np.bincount(asked, value[on], sums.shape[1])
-            known = here.following != DECIDE
-            for row, value in ((0, here.weight), (5, here.weight * here.expected)):
-                sums[row] += np.bincount(here.following[known], value[known], sums.shape[1])
-            cost = np.where(on, paid + going_on, stop)
-            before = len(self.levels[number - 1].weight) if number else 0
-            at_once, going_on = (np.asarray(np.bincount(here.parent, v, before)[:before], float) for v in (stop, cost))
-        return sums
+
+def _sum_by_question(policy: Policy, levels: Iterable[Level]) -> FloatArray:
+    """Sums by question, from the end: reached, asked, prices, gain, saving and expected saving."""
+    stages = [_histories_of(policy, level) for level in levels]
+    sums = np.zeros((6, policy.problem.n_questions))
+    # of the level after: cost of deciding at once, and of going on as the policy does, by the history before
+    at_once: FloatArray = np.empty(0)
+    going_on: FloatArray = np.empty(0)
+    for number, here in reversed(list(enumerate(stages))):
+        stop, on = here.weight * here.stop, here.question != DECIDE
+        n = len(stop)
+        paid = here.weight * here.price
+        at_once, going_on = (np.append(v, np.zeros(n - len(v))) for v in (at_once, going_on))
+        asked = here.question[on]
+        for row, value in enumerate((here.weight, paid, stop - at_once, stop - paid - going_on), 1):
+            sums[row] += np.bincount(asked, value[on], sums.shape[1])
+        known = here.following != DECIDE
+        for row, value in ((0, here.weight), (5, here.weight * here.expected)):
+            sums[row] += np.bincount(here.following[known], value[known], sums.shape[1])
+        cost = np.where(on, paid + going_on, stop)
+        before = len(stages[number - 1].weight) if number else 0
+        at_once, going_on = (np.asarray(np.bincount(here.parent, v, before)[:before], float) for v in (stop, cost))
+    return sums
 
 
 @dataclass(frozen=True, repr=False)
@@ -269,15 +265,12 @@ def class_profile(
     (array([1.9, 1.2]), [[0.81, 0.19], [0.04, 0.96]])
     """
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Classes(problem), simulation)
-    stages = np.column_stack(tally.stages)
-    by_class = stages.sum(axis=1)
-    joint = tally.joint
-    n = problem.n_classes
+    (joint, price, stages), served = collect(problem, policy, lambda levels: _sum_by_class(problem, levels), simulation)
+    by_class, n = stages.sum(axis=1), problem.n_classes
     return ClassProfile(
         probability=by_class,
         n_features=ratio(stages @ np.arange(stages.shape[1]), by_class),
-        price=ratio(tally.price, by_class),
+        price=ratio(price, by_class),
         error=ratio((joint[:, :n] * (1 - np.eye(n, joint[:, :n].shape[1]))).sum(axis=1), by_class),
         decision_cost=ratio((joint * problem.decision_costs).sum(axis=1), by_class),
         decision_given_class=ratio(joint, by_class[:, None]),
@@ -287,17 +280,15 @@ def class_profile(
     )
 
 
-class _Classes:
-    def __init__(self, problem: AcquisitionProblem) -> None:
-        self.problem = problem
-        self.joint = np.zeros((problem.n_classes, problem.n_decisions))
-        self.price = np.zeros(problem.n_classes)
-        self.stages: list[FloatArray] = []
-
-    def add(self, level: Level) -> None:
+def _sum_by_class(problem: AcquisitionProblem, levels: Iterable[Level]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of each class the decisions, (n_classes, n_decisions), prices, and how many stop at each stage."""
+    decisions, price = np.zeros((problem.n_classes, problem.n_decisions)), np.zeros(problem.n_classes)
+    stages: list[FloatArray] = []
+    for level in levels:
         stop = np.flatnonzero(~level.go_on)
         joint = level.belief.probabilities[stop] * level.weight[stop, None]
-        decided = self.problem.decide(level.belief.probabilities[stop])[:, None] == np.arange(self.problem.n_decisions)
-        self.joint += joint.T @ decided
-        self.price += level.belief.spent[stop] @ joint
-        self.stages.append(joint.sum(axis=0))
+        decided = problem.decide(level.belief.probabilities[stop])[:, None] == np.arange(problem.n_decisions)
+        decisions += joint.T @ decided
+        price += level.belief.spent[stop] @ joint
+        stages.append(joint.sum(axis=0))
+    return decisions, price, np.column_stack(stages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -266,9 +267,11 @@ def value_of_information(
     value = np.where(known, np.maximum(now - after, 0.0), np.nan)
     pairs, pair_price, pair_value = _pairs(free, weight, now, np.where(known, value, -1.0), max_pairs)
     spent, n_questions = float(weight @ first.spent), problem.n_questions
-    along, how = collect(first.problem, policy, lambda: _Along(n_questions, spent), simulation, (first, weight))
+    along, how = collect(
+        first.problem, policy, lambda levels: _sum_along(levels, n_questions, spent), simulation, (first, weight)
+    )
     n = np.inf if how == "exact" else float(n_paths)
-    (paid, cost, squares), (asked, total, square) = along.costs.tolist(), along.questions
+    (paid, cost, squares), (asked, total, square) = along
     mean = ratio(total, asked)
     return ValueOfInformation(
         names=tuple(problem.names.questions),
@@ -358,22 +361,18 @@ def _pairs(
     return pairs, price, values[first, second]
 
 
-class _Along:
-    """Sums along a policy: what it pays, what it costs, and what each question brings where it is asked."""
-
-    def __init__(self, n_questions: int, spent: float) -> None:
-        self.spent = spent  # before
-        self.questions = np.zeros((3, n_questions))  # weight, value and its square
-        self.costs = np.zeros(3)  # prices, cost and its square
-
-    def add(self, level: Level) -> None:
+def _sum_along(levels: Iterable[Level], n_questions: int, spent: float) -> tuple[list[float], FloatArray]:
+    """Prices, cost and its square along a policy; and of each question the weight, the value and its square."""
+    costs, questions = np.zeros(3), np.zeros((3, n_questions))
+    for level in levels:
         belief, weight, stop = level.belief, level.weight, ~level.go_on
-        decide, paid = deciding_cost(belief), belief.spent - self.spent
-        self.costs += np.array([paid, paid + decide, (paid + decide) ** 2])[:, stop] @ weight[stop]
+        decide, paid = deciding_cost(belief), belief.spent - spent
+        costs += np.array([paid, paid + decide, (paid + decide) ** 2])[:, stop] @ weight[stop]
         for q in np.unique(level.question[~stop]).tolist():
             rows = np.flatnonzero(level.question == q)
             gain = decide[rows] - belief.problem.structure.costs_after(np.array([q]), belief[rows])[:, 0]
-            self.questions[:, q] += np.array([np.ones(len(rows)), gain, gain**2]) @ weight[rows]
+            questions[:, q] += np.array([np.ones(len(rows)), gain, gain**2]) @ weight[rows]
+    return costs.tolist(), questions
 
 
 def _std_error(mean: Any, square: Any, n: Any) -> Any:

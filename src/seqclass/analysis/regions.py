@@ -12,12 +12,12 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
+from seqclass.analysis._stage_states import n_contexts, one_row, spread
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.policy import as_policy
-from seqclass.pomdp.problem import BeliefState, with_component
+from seqclass.pomdp.problem import BeliefState
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +145,7 @@ def stopping_regions(
         resolution = {2: 1000, 3: 100}.get(problem.n_classes, 20)
     check_integer(resolution, "resolution", 1)
     belief = _mesh(problem.n_classes, resolution)
-    row = with_component(one_row(problem, stage, context), select_component(policy, lot))
+    row = one_row(policy, stage, context, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
         return StoppingRegions(stage, context, belief, region, None, None, problem.names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -292,34 +292,34 @@ def sensitivity(
     (array([1.  , 0.55]), [[0.405, 0.095], [0.02, 0.48]])
     """
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Shares(problem), simulation)
-    cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
-    return Sensitivity(tally.price, tally.full, tally.joint, cost, served, problem.names)
+    (price, full, joint, paid), served = collect(problem, policy, lambda levels: _shares(problem, levels), simulation)
+    cost = float(paid + (joint * problem.decision_costs).sum())
+    return Sensitivity(price, full, joint, cost, served, problem.names)
 
 
-class _Shares:
-    def __init__(self, problem: AcquisitionProblem) -> None:
-        self.problem = problem
-        self.price, self.full = np.zeros(problem.n_questions), np.zeros(problem.n_questions)
-        self.joint, self.paid = np.zeros((problem.n_classes, problem.n_decisions)), 0.0
-
-    def add(self, level: Level) -> None:
+def _shares(problem: AcquisitionProblem, levels: Iterable[Level]) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """How often each question is paid for, less or in full, P(class, decision), and what is paid."""
+    price, full = np.zeros((2, problem.n_questions))
+    joint, paid = np.zeros((problem.n_classes, problem.n_decisions)), 0.0
+    for level in levels:
         stop, on = np.flatnonzero(~level.go_on), np.flatnonzero(level.go_on)
         belief = level.belief.probabilities[stop]
-        self.paid += float(level.weight[stop] @ level.belief.spent[stop])
+        paid += float(level.weight[stop] @ level.belief.spent[stop])
         # ties are told apart by an absolute tolerance, under which the joint of a rare history would drown
-        chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)
-        self.joint += (belief * level.weight[stop, None]).T @ chosen
+        chosen = problem.decide(belief)[:, None] == np.arange(problem.n_decisions)
+        joint += (belief * level.weight[stop, None]).T @ chosen
         if on.size:
-            question, weight, n = level.question[on], level.weight[on], self.problem.n_questions
-            first = np.bincount(question, weight * self._first_of_group(level, on), n)
-            self.price += np.bincount(question, weight, n) - first
-            self.full += first
+            question, weight, n = level.question[on], level.weight[on], problem.n_questions
+            first = np.bincount(question, weight * _first_of_group(level, on), n)
+            price += np.bincount(question, weight, n) - first
+            full += first
+    return price, full, joint, paid
 
-    def _first_of_group(self, level: Level, on: IntArray) -> FloatArray:
-        """Which of them pay in full for their group, or how much of it, where prices depend on answers."""
-        belief = set_question(level.belief[on], level.question[on])
-        if (after := price_levels(belief)) is None:
-            return pays_in_full(belief).astype(np.float64)
-        own = after[np.arange(len(belief)), level.question[on]]
-        return np.where(np.isnan(own), pays_in_full(belief), own)
+
+def _first_of_group(level: Level, on: IntArray) -> FloatArray:
+    """Which of them pay in full for their group, or how much of it, where prices depend on answers."""
+    belief = set_question(level.belief[on], level.question[on])
+    if (after := price_levels(belief)) is None:
+        return pays_in_full(belief).astype(np.float64)
+    own = after[np.arange(len(belief)), level.question[on]]
+    return np.where(np.isnan(own), pays_in_full(belief), own)

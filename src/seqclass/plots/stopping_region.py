@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import thresholds
-from seqclass.analysis._stage_states import information_at, n_contexts, select_component
+from seqclass.analysis._stage_states import n_contexts, one_row, spread
 from seqclass.analysis.regions import Thresholds
 from seqclass.plots._simplex import (
     edges_of,
@@ -206,9 +206,7 @@ class StoppingRegionDisplay(Display):
 
     def _ask(self) -> None:
         problem = self.policy.problem
-        belief = information_at(
-            problem, self.stage, self.beliefs, self.context, select_component(self.policy, self.lot)
-        )
+        belief = spread(one_row(self.policy, self.stage, self.context, self.lot), self.beliefs)
         self.go_on = self.policy.action(belief) != DECIDE
         self.decision = self.policy.problem.decide(self.beliefs)
         self.stopping_cost = belief.stopping_cost
