@@ -69,7 +69,7 @@ def test_nemenyi_of_the_worked_example() -> None:
 
 
 def test_wins_of_the_worked_example() -> None:
-    found = win_tie_loss(DEMSAR, names=METHODS)
+    found = win_tie_loss(pd.DataFrame(DEMSAR, columns=METHODS))
     assert (found.wins[1, 0], found.ties[1, 0], found.losses[1, 0]) == (10, 2, 2)
     assert found.to_frame().loc["C4.5+m", "C4.5"] == "10/2/2"
     assert found.to_frame().loc["C4.5", "C4.5+m"] == "2/2/10"
@@ -221,9 +221,6 @@ def test_sums_in_another_order_tie() -> None:
     assert friedman_test(scores).average_ranks.tolist() == [1.5, 1.5, 3]
     assert friedman_test(scores, tolerance=0).average_ranks.tolist() == [1, 2, 3]
     assert win_tie_loss(scores).ties[0, 1] == 4
-    assert win_tie_loss(scores, tolerance=0).wins[0, 1] == 4
-    edge = win_tie_loss([[0.5, 0.25]], tolerance=0.25)
-    assert (edge.wins[0, 1], edge.ties[0, 1]) == (0, 1)
 
 
 def test_groups_are_largest_and_not_nested() -> None:
@@ -460,10 +457,6 @@ def test_missing_scores_are_left_out() -> None:
     assert paired_t_test(holes[:, 1], SCORES[:, 0], nan="omit") == paired_t_test(rest[:, 1], rest[:, 0])
     assert friedman_test(holes, nan="omit").chi_square == friedman_test(rest).chi_square
     assert critical_difference(holes, nan="omit").n_datasets == 11
-    wins = win_tie_loss(holes, nan="omit")
-    total = wins.wins + wins.ties + wins.losses
-    assert total[0, 1] == 11  # only the pairs that lack a score lose the data set
-    assert total[0, 2] == 12
 
 
 @pytest.mark.parametrize(
@@ -486,7 +479,6 @@ def test_missing_scores_are_left_out() -> None:
         (lambda: friedman_test(np.ones(3)), "row a data set"),
         (lambda: friedman_test(np.ones((3, 3)), names=["a", "a", "b"]), "different names"),
         (lambda: critical_difference(np.ones((3, 3)), alpha=0), "alpha"),
-        (lambda: win_tie_loss(np.ones((3, 3)), tolerance=-1), "tolerance"),
     ],
 )
 def test_wrong_arguments(call: Any, message: str) -> None:

@@ -29,6 +29,7 @@ from seqclass.cli._options import (
     marks_option,
     price_option,
     quiet_option,
+    repeatable,
     rules_options,
     seed_option,
     unknown_option,
@@ -176,7 +177,6 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.option("--verbose", is_flag=True, help="Say what was tried, the bound and the outcomes too, as show does.")
 @json_option
 @csv_options
-@quiet_option
 @runs("fit")
 def fit() -> None:
     """Learn a classifier from the table DATA and write it to a file.
@@ -204,11 +204,10 @@ def fit() -> None:
 
 @click.command()
 @click.argument("file", type=File())
-@click.option(
+@repeatable(
     "--target",
     "-t",
     "targets",
-    multiple=True,
     metavar="NODE",
     help="Node of a network to find out about, or skill of a bank. If given more than once, such as for several "
     "faults, their joint state is found out.",
@@ -239,14 +238,13 @@ def fit() -> None:
 @visit_options
 @limit_options
 @currency_option
-@click.option(
+@repeatable(
     "--question",
     "questions",
-    multiple=True,
     metavar="NODE",
     help="Node that may be asked for; may be repeated.  [default: all nodes but the targets]",
 )
-@click.option("--hidden", multiple=True, metavar="NODE", help="Node not to ask for; may be repeated.")
+@repeatable("--hidden", metavar="NODE", help="Node not to ask for; may be repeated.")
 @known_option
 @rules_options
 @click.option(
@@ -267,7 +265,6 @@ def fit() -> None:
 @seed_option
 @json_option
 @csv_options
-@quiet_option
 @runs("plan")
 def plan() -> None:
     """Plan what to ask in a case from the network, table of tests or bank of items in FILE, without data.
@@ -304,14 +301,11 @@ def plan() -> None:
 @click.option(
     "--output", "-o", type=File("csv|folder"), help="File to write, or for Parquet a folder.  [default: stdout]"
 )
-@click.option(
-    "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
-)
+@repeatable("--keep", metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output.")
 @click.option("--max-outside", type=Finite(0, 1), metavar="SHARE", help="Exit with 6 if more of the rows are outside.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: totals, and the rows unless -o is given.")
 @csv_options
-@quiet_option
 @runs("predict")
 def predict() -> None:
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
@@ -369,11 +363,10 @@ def predict() -> None:
     metavar="P",
     help="Share of that class among the cases that the decision curve is meant for.  [default: its share of DATA]",
 )
-@click.option(
+@repeatable(
     "--threshold",
     "thresholds",
     type=Finite(0, 1, min_open=True, max_open=True),
-    multiple=True,
     metavar="P",
     help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
 )
@@ -383,7 +376,6 @@ def predict() -> None:
 @unknown_option
 @json_option
 @csv_options
-@quiet_option
 @runs("evaluate")
 def evaluate() -> None:
     """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
@@ -421,7 +413,6 @@ def evaluate() -> None:
 @labels_option
 @json_option
 @csv_options
-@quiet_option
 @runs("explain")
 def explain() -> None:
     """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
@@ -437,8 +428,8 @@ def explain() -> None:
 @click.argument("model", type=File())
 @click.option("--resume", type=File("file"), help="Continue a case that --save wrote.")
 @click.option("--save", type=File("file"), help="Keep the case in this file, updated after every answer.")
-@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known at no price (? if missing); repeat.")
-@click.option("--first", multiple=True, metavar="NAME", help="Feature to ask first and in any case; may be repeated.")
+@repeatable("--known", metavar="NAME=VALUE", help="What is known at no price (? if missing); repeat.")
+@repeatable("--first", metavar="NAME", help="Feature to ask first and in any case; may be repeated.")
 @unknown_option
 @currency_option
 @labels_option
@@ -525,9 +516,7 @@ def export() -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, help="Port to listen on.")
 @click.option("--page/--no-page", default=True, help="Whether / is the page to work through cases with.")
 @click.option("--token-file", type=File(), help="File with the token that clients must send as bearer token.")
-@click.option(
-    "--labels", multiple=True, metavar="[NAME=]FILE", help="Words, units and codes for the page and for FHIR."
-)
+@repeatable("--labels", metavar="[NAME=]FILE", help="Words, units and codes for the page and for FHIR.")
 @click.option("--key-file", type=File(), help="File with the key that signs cases, so that clients cannot change them.")
 @runs("serve")
 def serve() -> None:
@@ -576,23 +565,21 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
     "whose set of possible classes lacks the true one.  [default: error, or sensitivity with --class]",
 )
 @click.option("--by-class", is_flag=True, help="With --metric differential: ALPHA has to hold in each class.")
-@click.option(
+@repeatable(
     "--class",
     "label",
     metavar="LABEL",
-    multiple=True,
     help="Class of which at most a share ALPHA may be missed. May be "
     "repeated: a case of one of them is missed if it is decided for none of them.",
 )
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as sex: ALPHA has to hold in each.")
 @click.option("--ladder", type=click.Choice(["belief", "price"]), default="belief", help="What the rules differ in.")
-@click.option("--also", type=File("model"), multiple=True, help="Another model to try, with a share of DELTA.")
+@repeatable("--also", type=File("model"), help="Another model to try, with a share of DELTA.")
 @click.option("--output", "-o", type=File("model"), help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Accept rows that look like those that the model was fitted to.")
 @unknown_option
 @json_option
 @csv_options
-@quiet_option
 @runs("certify")
 def certify() -> None:
     """Certify an error rate of a MODEL on the labelled rows of DATA, with the cheapest stopping rule that keeps it.
@@ -636,20 +623,18 @@ class _Command(click.Command):
 
 @click.command(cls=_Command)
 @click.argument("data", nargs=-1, required=True)
-@click.option(
+@repeatable(
     "--method",
     "-m",
     "methods",
-    multiple=True,
     metavar="[NAME=]METHOD",
     help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS for a classifier, with steps before it joined by +; "
     "settings may follow in brackets. May be given more than once.  [default: adaptive, as of fit, and etana]",
 )
-@click.option(
+@repeatable(
     "--price",
     "prices",
     type=Finite(min=0),
-    multiple=True,
     metavar="PRICE...",
     help="Price of every feature; several are tried one by one. With --costs or --dataset-costs, a factor for the "
     "prices there.  [default: 0.01; 1 as a factor]",
@@ -658,18 +643,16 @@ class _Command(click.Command):
 @dataset_costs_option
 @decision_costs_option
 @visit_options
-@click.option(
+@repeatable(
     "--budget",
     "budgets",
     type=click.IntRange(min=0),
-    multiple=True,
     metavar="N...",
     help="Hard budget: this many features are asked for in each case, whatever they cost; several are tried one by "
     "one. The price is then 0 unless given.",
 )
-@click.option(
+@repeatable(
     "--known",
-    multiple=True,
     metavar="COLUMN",
     help="Column that is known at the start, at no price, which our classifiers plan for; may be given more than once.",
 )
@@ -680,9 +663,7 @@ class _Command(click.Command):
     type=click.Choice(["source", "60/20/20"]),
     help="Instead of folds: the split that comes with the data, or a random one into training, validation and test.",
 )
-@click.option(
-    "--seeds", type=click.IntRange(min=0), multiple=True, metavar="SEED...", help="Each shuffles anew.  [default: 0]"
-)
+@repeatable("--seeds", type=click.IntRange(min=0), metavar="SEED...", help="Each shuffles anew.  [default: 0]")
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, for data in files.")
 @drop_option
 @click.option("--data-dir", type=File("dir"), help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
@@ -707,7 +688,6 @@ class _Command(click.Command):
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table as CSV, one row per cell.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and one row per cell.")
 @csv_options
-@quiet_option
 @runs("compare")
 def compare() -> None:
     """Compare methods on data sets at given prices.
@@ -730,11 +710,10 @@ def compare() -> None:
 @click.argument("run", type=File())
 @click.option("--output", "-o", type=File("page"), help="Page to write.  [default: RUN with the ending .html]")
 @click.option("--title", help="Title of the page.  [default: its methods and data sets]")
-@click.option(
+@repeatable(
     "--explore",
     "explored",
     nargs=2,
-    multiple=True,
     metavar="DATA METHOD",
     help="Step through instances of this data set with this method, both by their names in the run; may be given more "
     "than once.  [default: every method that asks for features one by one, on every data set]",
@@ -751,9 +730,8 @@ def compare() -> None:
     type=Finite(min=0),
     help="Price at which to step through instances, and to draw what was acquired.  [default: the first of the run]",
 )
-@click.option(
+@repeatable(
     "--positive",
-    multiple=True,
     metavar="LABEL",
     help="Class to find in the decision curves; may be given more than once, for data sets with different classes.  "
     "[default: the last of two classes in order]",

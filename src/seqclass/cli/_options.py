@@ -72,12 +72,16 @@ def _note_form(context: click.Context, param: click.Parameter, given: str | None
         context.meta.setdefault(CSV_FORM, {})[param.name] = value
 
 
+#: An option that may be given more than once.
+repeatable = functools.partial(click.option, multiple=True)
+
+
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
 
 
 _csv = functools.partial(click.option, expose_value=False, callback=_note_form)
-#: The options of all commands that read CSV: how the files are written, of prices and costs too.
+#: The last options of all commands that read CSV: how the files are written, of prices and costs too.
 csv_options = _options(
     _csv("--sep", metavar="SIGN", help="Column separator of CSV and TSV files.  [default: a comma; in .tsv a tab]"),
     _csv("--decimal", type=click.Choice([".", ","]), help="Decimal separator of CSV and TSV files.  [default: .]"),
@@ -87,6 +91,7 @@ csv_options = _options(
         help="Texts that are missing in CSV and TSV files, besides the empty cell, with commas between.  [default: NA, "
         "NaN, null, None, ? and their like]",
     ),
+    quiet_option,
 )
 
 
@@ -134,18 +139,16 @@ limit_options = _options(
 #: How `plan` takes what is to be found out by a bank of items.
 bank_options = _options(
     click.option("--bank", is_flag=True, help="FILE is a bank of test items, with a column for each parameter."),
-    click.option(
+    repeatable(
         "--cut",
         "cuts",
-        multiple=True,
         metavar="C",
         help="Cut score of a bank: the ability at which the next class begins, or the share of all items that is "
         "expected to be right there, such as 60%; may be repeated.",
     ),
-    click.option(
+    repeatable(
         "--level",
         "levels",
-        multiple=True,
         metavar="NAME",
         help="Class of a bank, the lowest first; repeated.  [default: by the cuts, such as 'below 0' and '0 or above']",
     ),
@@ -163,10 +166,9 @@ bank_options = _options(
         metavar="MEAN:SD",
         help="Scale that abilities are reported on, such as 500:100, where they are 0 and 1 in the bank.",
     ),
-    click.option(
+    repeatable(
         "--area",
         "areas",
-        multiple=True,
         metavar="NAME=LEAST:MOST",
         help="How many items of an area are asked, by the bank's column 'area'; either number may lack. May be "
         "repeated.",
@@ -181,15 +183,13 @@ bank_options = _options(
 )
 
 
-known_option = click.option(
+known_option = repeatable(
     "--known",
-    multiple=True,
     metavar="NAME",
     help="Feature known for every case before the first question, at no price; plans start from it. May be repeated.",
 )
-marks_option = click.option(
+marks_option = repeatable(
     "--marks",
-    multiple=True,
     metavar="NAME",
     help="Column whose cells hold several marks, ; between, which one question shows together. May be repeated.",
 )
@@ -234,9 +234,7 @@ currency_option = click.option(
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything that is random.")
-drop_option = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once."
-)
+drop_option = repeatable("--drop", metavar="COLUMN", help="Leave a column out; may be given more than once.")
 unlabelled_option = click.option(
     "--drop-unlabelled", is_flag=True, help="Leave out rows without a label instead of refusing them."
 )

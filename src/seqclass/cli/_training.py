@@ -25,7 +25,7 @@ from seqclass.datasets._costs import find_costs_file, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
 from seqclass.datasets._tables import read_labels
 from seqclass.datasets.files import file_stem
-from seqclass.datasets.table import array_labels, check_column, check_learnable, read_labelled
+from seqclass.datasets.table import array_labels, check_column, check_learnable, read_columns, split_labels
 from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
 from seqclass.pomdp.rules import Rules
@@ -40,10 +40,10 @@ def form() -> _tables.CsvForm:
         return _tables.CsvForm(**given)
 
 
-def kind(path: Path) -> str:
-    """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
-    with as_input_errors():
-        return _tables.kind(path)
+#: As the library has them, with errors as those of the command line.
+kind = as_input_errors()(_tables.kind)
+read_arrays = as_input_errors()(_tables.read_arrays)
+pick = as_input_errors()(check_column)
 
 
 def header(path: Path) -> list[str]:
@@ -56,18 +56,6 @@ def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collectio
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     with as_input_errors():
         return _tables.read_frame(path, columns, text, open_with_progress, form(), **how)
-
-
-def read_arrays(path: Path) -> Arrays:
-    """Read an .npz file; nothing is unpickled."""
-    with as_input_errors():
-        return _tables.read_arrays(path)
-
-
-def pick(name: str, names: list[str], path: Path, parameter: str) -> None:
-    """Refuse the name of a column that is not there."""
-    with as_input_errors():
-        check_column(name, names, path, parameter)
 
 
 def _require_target(path: Path, target: str | None) -> None:
@@ -233,7 +221,8 @@ def read_rows(
     _require_target(path, target)
     if not folder:
         with as_input_errors():
-            X, y = read_labelled(path, target, drop, drop_unlabelled, marks, open_with_progress, form())
+            X, labels = read_columns(path, drop, "y" if target is None else target, open_with_progress, form())
+            X, y, _ = split_labels(X, labels, path, drop_unlabelled, marks)
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
         return TrainingTable(X, y, names, np.unique(y))
     assert target is not None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +176,10 @@ def _value_of(offered: dict[str, str], text: str, several: bool) -> str:
     return text if text in offered or len(alike) != 1 else alike[0]
 
 
-def _known_value(offered: dict[str, str], text: str, several: bool) -> str | None:
+def _known_value(agent: Agent, words: Labels, name: str, text: str) -> str | None:
     """The value that is known, None where it is known to be missing."""
-    return None if text == "?" and "?" not in offered else _value_of(offered, text, several)
+    offered = _choices(agent, words, name)
+    return None if text == "?" and "?" not in offered else _value_of(offered, text, name in marks_of(agent))
 
 
 def _note_lacking(session: Session, agent: Agent, names: list[str]) -> None:
@@ -213,9 +213,9 @@ def _command(
     with as_input_errors():
         agent = agent_of(clf)
         words = check_labels(agent, labels)
-        parted = [_split_assignment(text, _names(agent)) for text in known]
-        marks = marks_of(agent)
-        told = {name: _known_value(_choices(agent, words, name), value, name in marks) for name, value in parted}
+        told = {
+            name: _known_value(agent, words, name, text) for name, text in map(partial(_split_assignment, agent), known)
+        }
         session = clf.session(known=told, first=first)
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
@@ -291,13 +291,13 @@ def _goes_on(asking: _LiveCase) -> bool:
     if here:
         click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
     while (line := _read_line("> " if here else "")) is not None:
-        named = _split_assignment(line, _names(asking.agent))[0] if "=" in line.strip("= ") else None
+        named = _split_assignment(asking.agent, line) if "=" in line.strip("= ") else None
         if line.lower() not in ("undo", "u") and named is None:
             return False
         if not here:
             click.echo(f"\n> {line}")
         try:
-            _observe(asking, *_split_assignment(line, _names(asking.agent))) if named is not None else asking.undo()
+            _observe(asking, *named) if named is not None else asking.undo()
         except ValueError as error:
             _refuse(error)
             continue
@@ -357,7 +357,7 @@ def _answer(asking: _LiveCase, question: Question, line: str) -> None:
     elif line.lower() == "help":
         raise ValueError(_HELP)
     elif "=" in line:
-        _observe(asking, *_split_assignment(line, _names(asking.agent)))
+        _observe(asking, *_split_assignment(asking.agent, line))
     elif question.features and question.name not in marks_of(asking.agent):
         _observe_bundle(asking, question, line)
     else:
@@ -388,12 +388,8 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
 
 def _answered_names(session: Session) -> set[str]:
     """Questions and features of bundles that were answered."""
-    return {part for answer in session.history for part in (answer.name, *_parts(answer))}
-
-
-def _parts(answer: Answer) -> Iterable[str]:
-    """Features of a bundle that an answer tells of."""
-    return answer.value if isinstance(answer.value, dict) else ()
+    told = {answer.name for answer in session.history}
+    return told.union(*(answer.value for answer in session.history if isinstance(answer.value, dict)))
 
 
 def _values(session: Session) -> dict[str, Any]:
@@ -432,14 +428,10 @@ def _show_best(asking: _LiveCase) -> None:
         click.echo(f"  {asking.question(one.name)}: price {money(one.price, asking.unit)}, {saving}")
 
 
-def _names(agent: Agent) -> list[str]:
-    """What may be told by name: columns, and bundles."""
-    bundles = () if agent.prices.bundles is None else agent.prices.bundle_names
-    return [*columns_by_name(agent), *map(str, bundles)]
-
-
-def _split_assignment(text: str, names: list[str]) -> tuple[str, str]:
+def _split_assignment(agent: Agent, text: str) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``; a name may hold the sign itself, or end in a blank that nobody types."""
+    bundles = () if agent.prices.bundles is None else agent.prices.bundle_names
+    names = [*columns_by_name(agent), *map(str, bundles)]
     name, sign, value = text.partition("=")
     for known in sorted(names, key=len):
         rest = text.removeprefix(known.strip())

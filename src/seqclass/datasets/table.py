@@ -103,25 +103,11 @@ def read_table(
         parts: tuple[Any, ...] = (_split(read_columns(path, drop, form=form)[0], marks, path), *named)
         return parts if named else parts[0]
     X, labels = read_columns(path, drop, target, form=form)
-    X, y, kept = _split_labels(X, labels, path, drop_unlabelled, marks)
+    X, y, kept = split_labels(X, labels, path, drop_unlabelled, marks)
     return (X, y, *(group[kept] for group in named))
 
 
-def read_labelled(
-    path: Path,
-    target: str | None,
-    drop: Sequence[str],
-    drop_unlabelled: bool,
-    marks: Sequence[str],
-    opener: Opener = open_file,
-    form: CsvForm = USUAL,
-) -> tuple[Any, Any]:
-    """Features and labels that can be learnt from."""
-    X, labels = read_columns(path, drop, "y" if target is None else target, opener, form)
-    return _split_labels(X, labels, path, drop_unlabelled, marks)[:2]
-
-
-def _split_labels(
+def split_labels(
     X: Any, labels: Any, path: Path, drop_unlabelled: bool, marks: Sequence[str]
 ) -> tuple[Any, Any, npt.NDArray[np.bool_]]:
     """Features, labels that know the name of their column, which a classifier keeps, and the rows that have one."""

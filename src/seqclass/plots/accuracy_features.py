@@ -293,8 +293,9 @@ def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, in
     return n_features, 1 - realised_cost(y, decided, 0.0), n
 
 
-def wilson(share: FloatArray, n: FloatArray, z: float = 1.959964) -> FloatArray:
-    """Return the interval of E. B. Wilson (1927) for shares of ``n`` instances, (m, 2)."""
+def wilson(share: FloatArray, n: FloatArray) -> FloatArray:
+    """Return the 95% interval of E. B. Wilson (1927) for shares of ``n`` instances, (m, 2)."""
+    z = 1.959964
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return np.clip(np.column_stack([centre - half, centre + half]), 0.0, 1.0)

@@ -62,7 +62,6 @@ def group_differences(
     scores: npt.ArrayLike,
     groups: npt.ArrayLike,
     *,
-    confidence: float = 0.95,
     low: float = -np.inf,
     least_rows: int = LEAST_ROWS,
     n_shuffles: int | None = None,
@@ -84,14 +83,13 @@ def group_differences(
     """
     values = check_vector(scores, "scores", "raise")
     number, names = group_numbers(groups, len(values))
-    check_real(confidence, "confidence", 0, 1)
     if values.size and values.min() < low:
         raise ValueError(f"scores must be at least low, {low:g}, got {values.min():g}.")
     sizes = np.bincount(number, minlength=len(names))
     sides = _Sides.from_groups(values[None, np.argsort(number, kind="stable")], sizes)
     difference, statistic = sides.difference[0], sides.statistic[0]
     judged = (sizes >= least_rows) & (len(values) - sizes >= least_rows)
-    lower, upper = sides.intervals(confidence, low)
+    lower, upper = sides.intervals(low)
     largest = np.sort(_largest(values, sizes, judged, n_shuffles)) if judged.any() else np.empty(0)
     differences = []
     for i, name in enumerate(names):
@@ -153,8 +151,8 @@ class _Sides(NamedTuple):
             statistic: FloatArray = np.nan_to_num(np.abs(self.difference) / error, nan=0.0, posinf=np.inf)
         return statistic
 
-    def intervals(self, confidence: float, low: float) -> tuple[FloatArray, FloatArray]:
-        """Intervals of the differences of one division; NaN where nothing varies."""
+    def intervals(self, low: float) -> tuple[FloatArray, FloatArray]:
+        """95% intervals of the differences of one division; NaN where nothing varies."""
         n, mean = self.sizes[:, 0], self.mean[:, 0]
         # two sides that vary within neither: as much as both together
         apart = self.difference[0] ** 2 * np.prod(n / n.sum(axis=0), axis=0)
@@ -167,7 +165,7 @@ class _Sides(NamedTuple):
                 mean = np.maximum(mean, low + 1e-9 * (middle - low))
                 pooled = pooled * (mean - low) / (middle - low)
             error = np.sqrt(np.fmax(self.variance[:, 0], pooled) / n)
-            ends = [interval_ends(*side, confidence, (low, np.inf)) for side in zip(mean, error, n)]
+            ends = [interval_ends(*side, 0.95, (low, np.inf)) for side in zip(mean, error, n)]
             (low_own, high_own), (low_other, high_other) = ends
             below = np.hypot(mean[0] - low_own, high_other - mean[1])
             above = np.hypot(high_own - mean[0], mean[1] - low_other)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_real
 from seqclass.stats._scores import TOLERANCE, check_table
 
 
@@ -51,22 +49,14 @@ class WinTieLoss(Readable):
         return pd.DataFrame(texts, index=pd.Index(self.names), columns=pd.Index(self.names))
 
 
-def win_tie_loss(
-    scores: Any,
-    *,
-    names: Sequence[str] | None = None,
-    higher_is_better: bool = True,
-    tolerance: float = TOLERANCE,
-    nan: str = "raise",
-) -> WinTieLoss:
+def win_tie_loss(scores: Any, *, higher_is_better: bool = True) -> WinTieLoss:
     """Count the data sets on which each method beats each other one."""
-    table, labels = check_table(scores, names, nan)
-    slack = check_real(tolerance, "tolerance", 0)
+    table, labels = check_table(scores, None, "raise")
     k = len(labels)
     wins, ties = np.zeros((k, k), dtype=np.int64), np.zeros((k, k), dtype=np.int64)
-    for j in range(k):  # NaN is neither above nor within
+    for j in range(k):
         ahead = (table - table[:, j : j + 1]) * (1 if higher_is_better else -1)
-        wins[:, j] = (ahead > slack).sum(axis=0)
-        ties[:, j] = (np.abs(ahead) <= slack).sum(axis=0)
+        wins[:, j] = (ahead > TOLERANCE).sum(axis=0)
+        ties[:, j] = (np.abs(ahead) <= TOLERANCE).sum(axis=0)
     np.fill_diagonal(ties, 0)
     return WinTieLoss(labels, wins, ties, wins.T.copy())
