@@ -22,11 +22,12 @@ from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.plots import AcquisitionMapDisplay, StagewiseCalibrationDisplay
+from seqclass.plots.acquisition_map import acquisition_shares
 from seqclass.pomdp import FirstK
 from seqclass.report import Explored, explore, write_report
 from seqclass.report import _pictures as acquisition_module
 from seqclass.report._markup import Markup, element, prices, script_json, table, together
-from seqclass.report._pictures import LAYOUT, calibration, codes_of, features, picture_section, shares_of
+from seqclass.report._pictures import LAYOUT, calibration, codes_of, features, picture_section
 from seqclass.report.explore import explore_run
 from seqclass.report.page import summarise
 
@@ -398,10 +399,10 @@ def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp
         assert ((kept.record.order >= 0) != (kept.record.outcome >= 0)).any() == (name == "holes")
         classes, codes = codes_of(kept)
         assert classes == list(load("iris" if name == "iris" else "wine").class_names)
-        shares = shares_of(kept, codes)
+        columns, _, share = acquisition_shares(kept.record, codes)
         shown = AcquisitionMapDisplay.from_record(kept.record, kept.truth, names=kept.names)
-        assert shares.features == shown.features
-        np.testing.assert_allclose(shares.share, shown.share)
+        assert [kept.names[j] for j in columns] == shown.features
+        np.testing.assert_allclose(share, shown.share)
         curves = StagewiseCalibrationDisplay.from_record(kept.record, kept.truth, classes=kept.classes)
         found = calibration(kept)
         assert found.counts == curves.counts

@@ -228,8 +228,7 @@ def entropy_path(
     >>> path.overall.round(3), path.going_on.round(3)  # the less certain ones go on
     (array([0.693, 0.418, 0.319]), array([0.693, 0.474,   nan]))
     """
-    simulation = Simulation(method, n_paths, max_histories, random_state)
-    sums, served = collect(problem, policy, _sum_entropies, simulation)
+    sums, served = collect(problem, policy, _sum_entropies, Simulation(method, n_paths, max_histories, random_state))
     asked, going_on, ended, stopped = sums.T
     overall = going_on + np.cumsum(stopped)
     return EntropyPath(overall, ratio(going_on, asked), ratio(stopped, ended), asked, served)

@@ -140,15 +140,16 @@ def _settings(
 ) -> dict[str, Any]:
     """Prices by feature as fields of a `Dataset`."""
     settings: dict[str, Any] = {}
-    for key in ("feature_costs", "discounted_costs"):
+    for key in ("feature_costs", "discounted_costs", "delays"):
         if content.get(key) is not None:
             complete = key == "feature_costs" and rest is None
             values = _by_feature(content[key], key, names, path, others, complete=complete)
             numbers = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
-            # what is not said costs the rest, and what has no discount its full price
-            usual = (
-                np.nan if rest is None else rest if key == "feature_costs" else settings.get("feature_costs", np.nan)
-            )
+            # what is not said costs the rest, what has no discount its full price, and nobody waits for it
+            usual = {"feature_costs": rest, "discounted_costs": settings.get("feature_costs", np.nan), "delays": 0.0}[
+                key
+            ]
+            usual = np.nan if rest is None and key != "delays" else usual
             settings[key] = np.where(np.isnan(numbers), usual, numbers)
     for key in ("groups", "bundles"):
         if content.get(key) is not None:
@@ -156,10 +157,6 @@ def _settings(
             if wrong := [label for label in labels if isinstance(label, (list, dict))]:
                 raise ValueError(f"{path}: {key} must be texts or numbers, but one is {short_repr(wrong[0])}.")
             settings[key] = tuple(labels)
-    if content.get("delays") is not None:
-        values = _by_feature(content["delays"], "delays", names, path, others, complete=False)
-        numbers = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
-        settings["delays"] = np.where(np.isnan(numbers), 0.0, numbers)
     if content.get("prices_after") is not None:
         settings["prices_after"] = content["prices_after"]
     for key in _VISITS:
@@ -192,8 +189,11 @@ def _by_feature(
                 f"{path}: {key} names {short_repr(unknown[0])}, which is not a feature; "
                 f"{near(unknown[0], names, 'they are')}"
             )
-        if complete:
-            _check_complete(set(value), names, path)
+        if complete and (absent := [name for name in names if name not in value]):
+            raise ValueError(
+                f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {short_repr(absent[0])}; "
+                "name every one, and leave the price empty where it is not known."
+            )
         return [value.get(name) for name in names]
     if isinstance(value, list):
         if len(value) != len(names):
@@ -210,15 +210,6 @@ def _price(value: Any, key: str, name: str, path: Path) -> float:
             f"{path}: {key} must be numbers of at least 0, but {short_repr(name)} has {short_repr(value)}."
         )
     return float(value)
-
-
-def _check_complete(priced: set[str], names: list[str], path: Path) -> None:
-    absent = [name for name in names if name not in priced]
-    if absent:
-        raise ValueError(
-            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {short_repr(absent[0])}; name "
-            "every one, and leave the price empty where it is not known."
-        )
 
 
 def check_prices(settings: dict[str, Any], names: list[str], origin: str) -> dict[str, Any]:

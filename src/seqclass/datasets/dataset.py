@@ -87,28 +87,24 @@ class DatasetInfo(Readable):
     source: str
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.n_samples:,} rows, {self.n_features:,} features, {self.n_classes} classes"]
         missing = "none missing" if self.missing_share == 0 else f"{_percent(self.missing_share)} missing"
-        lines.append(_line("values", f"{self.kind}, {self.dtype}; {_percent(self.zero_share)} zeros, {missing}"))
         counts = [f"{name} {count:,}" for name, count in self.class_counts.items()]
         if len(counts) > 12:  # more are counted together
             sizes = self.class_counts.values()
             counts = [f"{len(counts)}, of {min(sizes):,} to {max(sizes):,} rows each"]
-        lines.append(_line("classes", ", ".join(counts)))
-        if self.split:
-            lines.append(_line("split", ", ".join(f"{name} {count:,}" for name, count in self.split.items())))
-        lines.append(_line("prices", self._prices()))
-        if self.n_bundles:
-            lines.append(_line("bundles", f"{self.n_bundles}, each seen in one question"))
-        if self.n_decisions > self.n_classes:
-            lines.append(
-                _line("decisions", f"{self.n_decisions}, {self.n_decisions - self.n_classes} beyond the classes")
-            )
-        if self.optimum is not None:
-            lines.append(_line("optimum", str(self.optimum)))
-        if self.source:
-            lines.append(_line("source", self.source))
-        return visible("\n".join(lines))
+        further = self.n_decisions - self.n_classes
+        texts = {
+            "values": f"{self.kind}, {self.dtype}; {_percent(self.zero_share)} zeros, {missing}",
+            "classes": ", ".join(counts),
+            "split": ", ".join(f"{name} {count:,}" for name, count in self.split.items()),
+            "prices": self._prices(),
+            "bundles": f"{self.n_bundles}, each seen in one question" if self.n_bundles else "",
+            "decisions": f"{self.n_decisions}, {further} beyond the classes" if further else "",
+            "optimum": "" if self.optimum is None else str(self.optimum),
+            "source": self.source,
+        }
+        head = f"{self.name}: {self.n_samples:,} rows, {self.n_features:,} features, {self.n_classes} classes"
+        return visible("\n".join([head, *(f"{name:<10}{text}" for name, text in texts.items() if text)]))
 
     def _prices(self) -> str:
         if self.cost_range is None:
@@ -120,35 +116,6 @@ class DatasetInfo(Readable):
         if self.n_groups:
             text += f"; {self.n_groups} group{'s' if self.n_groups > 1 else ''} with a discount"
         return text
-
-
-def describe(data: Dataset) -> DatasetInfo:
-    """Work the figures out."""
-    kind, dtype, zeros, missing = _values(data.X)
-    n, m = data.X.shape
-    counts = np.bincount(data.y, minlength=data.n_classes).tolist()
-    parts = {"train": data.train_index, "valid": data.valid_index, "test": data.test_index}
-    costs = np.empty(0) if data.feature_costs is None else data.feature_costs[~np.isnan(data.feature_costs)]
-    return DatasetInfo(
-        name=data.name,
-        n_samples=n,
-        n_features=m,
-        n_classes=data.n_classes,
-        kind=kind,
-        dtype=dtype,
-        zero_share=zeros,
-        missing_share=missing,
-        class_counts=dict(zip(data.class_names, counts)),
-        split={name: len(rows) for name, rows in parts.items() if rows is not None},
-        cost_range=(float(costs.min()), float(costs.max())) if costs.size else None,
-        total_cost=float(costs.sum()) if costs.size else None,
-        n_unpriced=m - costs.size if costs.size else 0,
-        n_groups=_count(data.groups),
-        n_bundles=_count(data.bundles),
-        n_decisions=data.n_classes + len(data.decisions),
-        optimum=data.optimum,
-        source=data.source,
-    )
 
 
 def _count(labels: tuple[Any, ...] | None) -> int:
@@ -181,10 +148,6 @@ def _percent(share: float) -> str:
     if 0.9995 < share < 1:
         return f"{100 * share:.4f}%"
     return f"{100 * share:.1f}%" if share % 1 else f"{100 * share:.0f}%"
-
-
-def _line(name: str, text: str) -> str:
-    return f"{name:<10}{text}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -336,7 +299,31 @@ class Dataset:
         prices    none
         source    scikit-learn, load_wine
         """
-        return describe(self)
+        kind, dtype, zeros, missing = _values(self.X)
+        n, m = self.X.shape
+        counts = np.bincount(self.y, minlength=self.n_classes).tolist()
+        parts = {"train": self.train_index, "valid": self.valid_index, "test": self.test_index}
+        costs = np.empty(0) if self.feature_costs is None else self.feature_costs[~np.isnan(self.feature_costs)]
+        return DatasetInfo(
+            name=self.name,
+            n_samples=n,
+            n_features=m,
+            n_classes=self.n_classes,
+            kind=kind,
+            dtype=dtype,
+            zero_share=zeros,
+            missing_share=missing,
+            class_counts=dict(zip(self.class_names, counts)),
+            split={name: len(rows) for name, rows in parts.items() if rows is not None},
+            cost_range=(float(costs.min()), float(costs.max())) if costs.size else None,
+            total_cost=float(costs.sum()) if costs.size else None,
+            n_unpriced=m - costs.size if costs.size else 0,
+            n_groups=_count(self.groups),
+            n_bundles=_count(self.bundles),
+            n_decisions=self.n_classes + len(self.decisions),
+            optimum=self.optimum,
+            source=self.source,
+        )
 
     def frame(self) -> Any:
         """Return the features as a data frame with named columns.
@@ -424,7 +411,7 @@ class Dataset:
         [0.05, 0.1]
         """
         check_real(scale, "scale", 0)
-        settings: dict[str, Any] = {}
+        settings: dict[str, Any] = {"max_panel": self.max_panel, "decision_costs": self.decision_costs}
         if self.feature_costs is not None:
             settings["feature_costs"] = scale * self._fill_costs(self.feature_costs, missing_cost)
             if self.groups is not None and self.discounted_costs is not None:
@@ -436,10 +423,6 @@ class Dataset:
             settings["visit_cost"] = scale * self.visit_cost
         if self.delays is not None and self.delay_cost is not None:
             settings |= {"delays": self.delays, "delay_cost": scale * self.delay_cost}
-        if self.max_panel is not None:
-            settings["max_panel"] = self.max_panel
-        if self.decision_costs is not None:
-            settings["decision_costs"] = self.decision_costs
         if self.decisions:  # classes are codes, so that all labels of decisions are positions
             settings["decisions"] = list(range(self.n_classes, self.n_classes + len(self.decisions)))
         return Costs(**settings)

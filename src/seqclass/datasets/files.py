@@ -279,7 +279,12 @@ def _from_arrays(path: Path, target: str) -> dict[str, Any]:
     arrays = read_arrays(path)
     others, m = arrays.others, arrays.X.shape[1]
     labels = label_array(path, arrays, target)
-    y, class_names = _classes(labels, others.get("class_names"), path, target)
+    if (names := others.get("class_names")) is None:
+        y, class_names = encode_labels(labels, f"{path}: {target}")
+    elif labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < len(names):
+        y, class_names = labels.astype(np.int64), tuple(str(label) for label in names.tolist())
+    else:
+        raise ValueError(f"{path}: {target} must hold 0 to {len(names) - 1}, the positions in class_names.")
     fields: dict[str, Any] = {"X": arrays.X, "y": y, "class_names": class_names}
     fields["feature_names"] = None if arrays.names is None else tuple(arrays.names)
     for key, field in _SPLITS.items():
@@ -293,19 +298,8 @@ def _from_arrays(path: Path, target: str) -> dict[str, Any]:
             if others[key].shape != (m,):
                 raise ValueError(f"{path}: {key} must have {m} entries, it has shape {others[key].shape}.")
             fields[f"{key}s"] = tuple(None if label in ("", -1) else label for label in others[key].tolist())
-    names = fields["feature_names"] or [f"x{j}" for j in range(m)]
-    return check_prices(fields, list(names), str(path))
-
-
-def _classes(
-    labels: npt.NDArray[Any], names: npt.NDArray[Any] | None, path: Path, target: str
-) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    if names is None:
-        y, class_names = encode_labels(labels, f"{path}: {target}")
-        return y.astype(np.int64), class_names
-    if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= len(names):
-        raise ValueError(f"{path}: {target} must hold 0 to {len(names) - 1}, the positions in class_names.")
-    return labels.astype(np.int64), tuple(str(label) for label in names.tolist())
+    features = fields["feature_names"] or [f"x{j}" for j in range(m)]
+    return check_prices(fields, list(features), str(path))
 
 
 def _rows(rows: npt.NDArray[Any], what: str) -> npt.NDArray[np.int64]:

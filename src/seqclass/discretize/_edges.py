@@ -270,7 +270,8 @@ def bins_by_rule(rule: str, n_rows: int, n_classes: int, mostly_zero: Callable[[
     check_choice(rule, "n_bins", ("auto", "n_classes", "sparsity"))
     if rule == "sparsity":
         return 10 if mostly_zero() else 4
-    return n_classes if rule == "n_classes" else _bins_for(n_rows / n_classes)
+    # cube root of the rows a class: finer bins than the counts can bear cost accuracy
+    return n_classes if rule == "n_classes" else int(np.clip(np.rint(np.cbrt(n_rows / n_classes)), 3, 6))
 
 
 def bins_per_feature(n_bins: Any, n_features: int) -> IntArray:
@@ -304,11 +305,6 @@ def _n_distinct(X: Any, features: IntArray) -> IntArray:
             values, implicit = np.unique(X[:, j]), False
         n_distinct[i] = np.isfinite(values).sum() + implicit
     return n_distinct
-
-
-def _bins_for(rows_per_class: float) -> int:
-    """Cube root of the rows a class, between 3 and 6: finer bins than the counts can bear cost accuracy."""
-    return int(np.clip(np.rint(np.cbrt(rows_per_class)), 3, 6))
 
 
 def _mostly_zero(X: Any) -> bool:

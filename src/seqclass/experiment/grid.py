@@ -566,19 +566,14 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
 def _compute(
     cells: list[Cell], held: Mapping[str, SizedDataset], n_jobs: int | None, progress: bool | None, total: int
 ) -> Iterator[Done]:
-    """Results of cells as they come in, with a bar."""
+    """Results of cells as they come in, with a bar; one that takes its process down is found out, the rest goes on."""
     from tqdm import tqdm
 
     hidden = None if progress is None else not progress
     settings: dict[str, Any] = {"total": total, "initial": total - len(cells), "disable": hidden}
-    if cells:
-        yield from tqdm(_results(cells, held, n_jobs), "cells", leave=False, file=sys.stderr, **settings)
-
-
-def _results(cells: list[Cell], held: Mapping[str, SizedDataset], n_jobs: int | None) -> Iterator[Done]:
-    """Results of cells as they come in; one that takes its process down is found out, and the rest goes on."""
     jobs = {cell.key: partial(delayed(run_cell), cell, held[cell.labels["data"]]) for cell in cells}
-    for key, done, error in work(jobs, n_jobs):
+    done_jobs = tqdm(work(jobs, n_jobs), "cells", leave=False, file=sys.stderr, **settings) if cells else ()
+    for key, done, error in done_jobs:
         yield (key, {"error": error} | _versions(), {}) if error else done
 
 

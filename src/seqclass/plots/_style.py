@@ -37,11 +37,12 @@ def pyplot() -> Any:
 
 
 class Display:
-    """A picture on one axes: `_draw` draws on it, and `_inches` is its size where it is a new one."""
+    """A picture on one axes: `_draw` draws on it, and `_inches` is the size of a new one, by default `_size`."""
 
     ax_: Any
     figure_: Any
     _draw: Callable[..., None]
+    _size: tuple[float, float] = (6.0, 4.0)
     _title_pad: float | None = None
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
@@ -74,7 +75,7 @@ class Display:
         return self
 
     def _inches(self) -> tuple[float, float]:
-        return 6.0, 4.0
+        return self._size
 
     def _title(self) -> str | None:
         return None

@@ -94,8 +94,7 @@ class AlphaVectorsDisplay(Display):
         """
         return draw(cls, getattr(policy, "values", policy), **settings)
 
-    def _inches(self) -> tuple[float, float]:
-        return 6.0, 4.5
+    _size = (6.0, 4.5)
 
     def _title(self) -> str:
         shown = len(np.unique(self.lowest))

@@ -187,8 +187,7 @@ class DecisionCurveDisplay(Display):
         """
         return self._draw_on(ax, title, after_price=after_price)
 
-    def _inches(self) -> tuple[float, float]:
-        return 7.0, 4.2
+    _size = (7.0, 4.2)
 
     def _draw(self, ax: Any, after_price: bool) -> None:
         open_frame(ax)

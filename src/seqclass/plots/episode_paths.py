@@ -91,8 +91,7 @@ class EpisodePathsDisplay(Display):
         """
         return draw(cls, episodes, **settings)
 
-    def _inches(self) -> tuple[float, float]:
-        return 6.0, 4.6
+    _size = (6.0, 4.6)
 
     def _title(self) -> str:
         cases, n, n_in_all = count_text(len(self.episodes), "cases"), len(self.share), self.n_in_all

@@ -97,8 +97,7 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
             intervals = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
         return cls(beliefs, intervals, **settings)
 
-    def _inches(self) -> tuple[float, float]:
-        return 6.4, 4.4
+    _size = (6.4, 4.4)
 
     def _draw(self, ax: Any) -> None:
         open_frame(ax, grid="")

@@ -153,8 +153,7 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
 
     _with_beliefs = True
 
-    def _inches(self) -> tuple[float, float]:
-        return 7.0, 4.4
+    _size = (7.0, 4.4)
 
     def _draw(self, ax: Any) -> None:
         open_frame(ax)

@@ -184,8 +184,7 @@ class StoppingRegionDisplay(Display):
 
     _title_pad = 10.0
 
-    def _inches(self) -> tuple[float, float]:
-        return 6.0, 4.5
+    _size = (6.0, 4.5)
 
     def _draw(self, ax: Any) -> None:
         three = len(self.classes) == 3

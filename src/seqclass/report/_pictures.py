@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
@@ -66,8 +66,6 @@ class PictureLayout:
 
 LAYOUT = PictureLayout()
 
-#: No words but the names of features.
-_PLAIN = Labels()
 #: Colours that the page has names for, as it is light or dark.
 _COLOURS = {paint.lower(): f"var(--s{i})" for i, paint in enumerate(COLOURS[:-1])}
 _COLOURS |= {"#000000": "var(--text)", "#ffffff": "var(--page)", NEUTRAL.lower(): "var(--quiet)"}
@@ -148,26 +146,11 @@ def of_all(shown: int, n: int, what: str) -> str:
     return f"the first {shown} of {n} {what}" if shown < n else ""
 
 
-@dataclass(frozen=True, eq=False)
-class AcquiredShares:
-    """Which features the instances of each class acquired."""
-
-    features: list[str]
-    steps: FloatArray
-    share: FloatArray
-
-
 def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     """Classes that occur, in the order of the data set, and the number of each instance's class among them."""
     there = set(kept.truth.tolist())
     present = [label for label in kept.classes if label in there]
     return present, class_numbers(present, kept.truth)
-
-
-def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> AcquiredShares:
-    """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
-    columns, steps, share = acquisition_shares(kept.record, codes)
-    return AcquiredShares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
 
 
 def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
@@ -218,18 +201,20 @@ def calibration_curves(key: str, calibration: StagewiseCalibrationDisplay) -> Ma
     return figure(key, "Calibration along the way", "; ".join(notes), calibration, header, listed)
 
 
-def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: AcquiredShares) -> Markup:
-    """Heat map: features in the order of acquisition across, true classes down."""
-    rows, shown = classes[: LAYOUT.max_classes], shares.features[: LAYOUT.max_features]
-    counts, share = n[: len(rows)], shares.share[: len(rows)]
-    display = AcquisitionMapDisplay(share, shares.features, rows, counts=counts, max_features=LAYOUT.max_features)
-    alike = bool((abs(shares.steps - 1 - range(len(shares.steps))) < 1e-9).all())
+def acquisition_map(key: str, classes: Sequence[str], kept: LabelledRecord, codes: IntArray, words: Labels) -> Markup:
+    """Heat map: features in the order of acquisition across, true classes down; what was missing is not acquired."""
+    columns, steps, share = acquisition_shares(kept.record, codes)
+    features, n = [words.in_line(kept.names[j]) for j in columns.tolist()], np.bincount(codes).tolist()
+    rows, shown = classes[: LAYOUT.max_classes], features[: LAYOUT.max_features]
+    counts, share = n[: len(rows)], share[: len(rows)]
+    display = AcquisitionMapDisplay(share, features, rows, counts=counts, max_features=LAYOUT.max_features)
+    alike = bool((abs(steps - 1 - range(len(steps))) < 1e-9).all())
     title = "Features by class, " + ("in the order of acquisition" if alike else "by the mean step of acquisition")
-    more = [of_all(len(shown), len(shares.features), "features"), of_all(len(rows), len(classes), "classes")]
+    more = [of_all(len(shown), len(features), "features"), of_all(len(rows), len(classes), "classes")]
     title += "".join(f", {text}" for text in more if text)
     listed: list[list[str | Number]] = [
         [name, number(step, 2), *(number(100 * s, 1) for s in share[:, j].tolist())]
-        for j, (name, step) in enumerate(zip(shown, shares.steps.tolist()))
+        for j, (name, step) in enumerate(zip(shown, steps.tolist()))
     ]
     header = ["feature", "mean step", *(f"{name} (%)" for name in rows)]
     note = f"{sum(n):,} instances of {len(classes)} classes; the shares are in the table below."
@@ -270,7 +255,7 @@ def _pictures(key: str, title: str, kept: LabelledRecord, words: Labels, *, is_o
     order = words.class_order(present)
     classes, codes = [words.class_text(present[i]) for i in order], np.argsort(order)[codes]
     figures = [
-        acquisition_map(f"{key}-map", classes, np.bincount(codes).tolist(), shares_of(kept, codes, words)),
+        acquisition_map(f"{key}-map", classes, kept, codes, words),
         histograms(f"{key}-counts", classes, kept, codes),
         calibration_curves(f"{key}-calibration", calibration(kept)),
         stops_figure(f"{key}-stops", stops_of(kept.record, kept.truth, kept.classes)),

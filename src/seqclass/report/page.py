@@ -322,7 +322,20 @@ def _page(
     explored = _in_words(explored, words, unit)
     units = {one.unit for explored_cases in explored.methods.values() for one in explored_cases.explanations}
     unit = unit or (units.pop() if len(units) == 1 else "")
-    parts = _parts(fixed, cells, explored, price, positive, words)
+    summary = summarise(fixed, cells)
+    contents = {
+        "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
+        "Summary": summary_section(summary, fixed.price_name(cells)),
+        "Comparison": comparison_section(fixed, cells),
+        "Decisions": decision_section(fixed, cells, price, positive),
+        "Acquisition": acquisition_section(fixed, price, words),
+        "Failures": failure_section(cells),
+        "Settings": settings_section(fixed, cells),
+    }
+    parts = {name: element("section", element("h2", name), part, id=name.lower()) for name, part in contents.items()}
+    if explored.methods or explored.note:
+        parts["Explorer"] = explorer_section(explored, words)
+        parts |= {name: parts.pop(name) for name in ("Failures", "Settings")}  # which come last
     links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
     header = element(
         "header",
@@ -354,38 +367,7 @@ def _in_words(explored: ExploredRun, words: Labels, unit: str) -> ExploredRun:
         in_words = [one.in_words(words) for one in explored_cases.explanations]
         return replace(explored_cases, explanations=[replace(one, unit=unit or one.unit) for one in in_words])
 
-    return replace(
-        explored, methods={name: put_in_words(explored_cases) for name, explored_cases in explored.methods.items()}
-    )
-
-
-def _parts(
-    results: Results,
-    cells: Any,
-    explored: ExploredRun,
-    price: float | None,
-    positive: Sequence[Any],
-    words: Labels,
-) -> dict[str, Markup]:
-    """Sections of the page by name, in order."""
-    summary = summarise(results, cells)
-    contents = {
-        "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
-        "Summary": summary_section(summary, results.price_name(cells)),
-        "Comparison": comparison_section(results, cells),
-        "Decisions": decision_section(results, cells, price, positive),
-        "Acquisition": acquisition_section(results, price, words),
-    }
-    parts = {name: _section(name, content) for name, content in contents.items()}
-    if explored.methods or explored.note:
-        parts["Explorer"] = explorer_section(explored, words)
-    parts["Failures"] = _section("Failures", failure_section(cells))
-    parts["Settings"] = _section("Settings", settings_section(results, cells))
-    return parts
-
-
-def _section(name: str, content: Markup) -> Markup:
-    return element("section", element("h2", name), content, id=name.lower())
+    return replace(explored, methods={name: put_in_words(cases) for name, cases in explored.methods.items()})
 
 
 def _title(cells: Any) -> str:

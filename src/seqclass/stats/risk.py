@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, stats
 from scipy.special import rel_entr
 
 from seqclass._utils.arrays import BoolArray, FloatArray
-from seqclass._utils.validation import check_integer, check_not_negative, check_real
+from seqclass._utils.validation import check_real
 
 
 def binomial_p_value(n_errors: int, n: int, alpha: float) -> float:
     """P-value of "the error rate is above alpha", exact."""
-    check_integer(n, "n", 1)
-    check_integer(n_errors, "n_errors", 0, n)
-    return float(stats.binom.cdf(n_errors, n, check_real(alpha, "alpha", 0, 1)))
+    return float(stats.binom.cdf(n_errors, n, alpha))
 
 
 def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
     """Upper confidence bound of an error rate, exact (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934)."""
-    check_integer(n, "n", 1)
-    check_integer(n_errors, "n_errors", 0, n)
-    check_real(delta, "delta", 0, 1)
     return 1.0 if n_errors == n else float(stats.beta.ppf(1 - delta, n_errors + 1, n - n_errors))
 
 
@@ -34,9 +28,6 @@ def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
     A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test: calibrating predictive
     algorithms to achieve risk control", Annals of Applied Statistics 19, 2025, proposition 1.
     """
-    check_real(mean, "mean", 0, 1)
-    check_integer(n, "n", 1)
-    check_real(alpha, "alpha", 0, 1)
     # a sum of losses is a whole number of errors but for rounding, where they are all 0 or 1
     bentkus = float(np.e * stats.binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
     low = min(mean, alpha)
@@ -46,8 +37,6 @@ def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
 
 def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
     """Upper confidence bound of a mean loss between 0 and 1, by `hoeffding_bentkus_p_value`."""
-    check_real(mean, "mean", 0, 1)
-    check_real(delta, "delta", 0, 1)
     if delta == 0 or hoeffding_bentkus_p_value(mean, n, 1.0) > delta:
         return 1.0
     if hoeffding_bentkus_p_value(mean, n, mean) <= delta:
@@ -68,7 +57,6 @@ def rows_needed(alpha: float, delta: float) -> int:
 
 def rows_to_certify(rate: float, alpha: float, delta: float) -> int | None:
     """Rows on which an error rate of ``rate`` certifies ``alpha`` at ``1 - delta``; None if a million do not."""
-    check_real(rate, "rate", 0, 1)
     few, many = 0, 1_000_000
     if binomial_upper_bound(int(np.ceil(rate * many)), many, delta) > alpha:
         return None
@@ -78,7 +66,7 @@ def rows_to_certify(rate: float, alpha: float, delta: float) -> int | None:
     return many
 
 
-def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
+def fallback_test(p_values: Sequence[float], levels: FloatArray) -> BoolArray:
     """Test hypotheses in an order that was fixed before the data were seen.
 
     Each hypothesis has a level of its own, and inherits that of the one before it if that was rejected (the fallback
@@ -88,17 +76,12 @@ def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
     The chance to reject any true hypothesis is at most the sum of the levels, whatever the dependence between the
     p-values.
     """
-    p_values_checked = check_not_negative(p_values, "p_values")
-    own = check_not_negative(levels, "levels", p_values_checked.shape)
-    if p_values_checked.ndim != 1:
-        raise ValueError(f"p_values must be a vector, got shape {p_values_checked.shape}.")
-    rejected = np.zeros(p_values_checked.size, dtype=bool)
-    inherited = 0.0
-    for place, (p, level) in enumerate(zip(p_values_checked.tolist(), own.tolist())):
+    rejected, inherited = [], 0.0
+    for p, level in zip(p_values, levels):
         have = inherited + level
-        rejected[place] = have > 0 and p <= have
-        inherited = have if rejected[place] else 0.0
-    return rejected
+        rejected.append(have > 0 and p <= have)
+        inherited = have if rejected[-1] else 0.0
+    return np.array(rejected, dtype=bool)
 
 
 def start_levels(m: int, delta: float, starts: int) -> FloatArray:
