@@ -18,7 +18,7 @@ from reproduction.row import RegionMap, Row
 from reproduction.table import Table, failure
 from seqclass._utils.arrays import IntArray
 from seqclass.analysis import stopping_regions
-from seqclass.analysis._stage_states import information_at, select_component
+from seqclass.analysis.regions import one_row, spread
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.recipes import etana
@@ -138,5 +138,5 @@ def _map(policy: Policy, stage: int, corner: int) -> IntArray:
     belief = lattice(_STEPS)[0]
     if corner >= 0:
         belief = _CORNER * belief + (1 - _CORNER) * np.eye(3)[corner]
-    asked = information_at(policy.problem, stage, belief, lot=select_component(policy, 0))
+    asked = spread(one_row(policy, stage, 0, 0), belief)
     return np.where(policy.action(asked) == DECIDE, policy.problem.decide(belief), DECIDE)

@@ -316,7 +316,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "ValueOfInformation": lambda: analysis.value_of_information(problem(), policy()),
     "Visits": lambda: Visits(0.5, np.array([0.0, 2.0, 1.0]), 0.1),
     "WhatIf": lambda: analysis.what_if(problem(), policy(), prices=[0.5, 0.5]),
-    "WinTieLoss": lambda: win_tie_loss(RANKED, names=["a", "b", "c"]),
+    "WinTieLoss": lambda: win_tie_loss(pd.DataFrame(RANKED, columns=["a", "b", "c"])),
     "World": lambda: World(np.array([0.5, 0.5]), (-1,), (np.array([[0.9, 0.2], [0.1, 0.8]]),)),
 }
 

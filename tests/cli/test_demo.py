@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_story(comparison: Demonstration) -> None:
     assert record.beliefs is not None
     np.testing.assert_allclose([story.prior, *(step.belief for step in story.steps)], record.beliefs[0], atol=1e-12)
     assert comparison.y_held_out[story.row] == story.truth
-    json.dumps(story.record())
+    json.dumps(asdict(story))
 
 
 @pytest.fixture

@@ -169,6 +169,15 @@ def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
     assert "of memory" in refused.stderr
 
 
+def test_an_option_has_the_last_word_over_a_file_of_costs(network: Path, run: Any) -> None:
+    Path("costs.json").write_text('{"feature_costs": 0.01, "visit_cost": 0.5, "decision_costs": [[0, 9], [9, 0]]}')
+    Path("costs.csv").write_text("class,no,yes\nno,0,1\nyes,1,0\n")
+    arguments = [*PLAN, "--costs", "costs.json", "--visit-cost", "0.02", "--decision-costs", "costs.csv", "--json"]
+    content = json.loads(run(*arguments).stdout)
+    assert content["visits"] == "0.02 each"
+    assert content["decision_costs"] == [[0.0, 1.0], [1.0, 0.0]]
+
+
 def test_what_is_known_as_a_rule_costs_nothing_whenever_it_is_told(network: Path, run: Any) -> None:
     """`ask` says to tell it as NAME = VALUE; that was charged a visit, and counted as acquired."""
     told = run(*PLAN, "--price", "0.02", "--visit-cost", "0.03", "--known", "season").stdout

@@ -114,7 +114,10 @@ def read_npy(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any
             raise ValueError(f"{info.filename} holds nothing, very often")
         if info.file_size > _DEFLATED * (info.compress_size + 1):
             raise ValueError(f"{info.filename} is said to be larger than it can be")
-        check_memory(claimed)
+        # what this machine cannot hold
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**63
+        if claimed > there:
+            raise ValueError(f"it takes {claimed / 2**30:,.1f} GiB, more than the memory of this machine")
     with archive.open(info) as entry:
         array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
         entry.read(1)  # the checksum is compared at the end
@@ -128,10 +131,3 @@ def _header(entry: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(entry)
     return tuple(int(n) for n in shape), dtype
-
-
-def check_memory(n_bytes: int) -> None:
-    """Refuse what this machine cannot hold."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**63
-    if n_bytes > there:
-        raise ValueError(f"it takes {n_bytes / 2**30:,.1f} GiB, more than the memory of this machine")

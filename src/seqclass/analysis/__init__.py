@@ -5,8 +5,6 @@ exact if histories are few, and simulated if they are many. `missing_sweep` need
 `describe_components` a classifier.
 """
 
-from __future__ import annotations
-
 from seqclass.analysis.beliefs import entropy_path, reachable_beliefs
 from seqclass.analysis.comparison import regret
 from seqclass.analysis.components import describe_components

@@ -12,12 +12,43 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.analysis._stage_states import n_contexts, one_row, spread
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.policy import as_policy
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, with_component
+
+
+def one_row(policy: Policy, stage: int, context: int, lot: int) -> BeliefState:
+    """A belief state of a stage, the groups of earlier features paid for; its belief is the prior."""
+    problem = policy.problem
+    begun = problem.initial_belief()
+    tables = problem.structure.tables
+    state = _nothing_seen(problem, stage) if tables is None else tables.state_in(stage, context)
+    if begun.account.groups_paid is not None and problem.groups is not None:
+        groups = problem.groups[:stage]
+        begun.account.groups_paid[:, groups[groups >= 0]] = True
+    lots, probability = policy.initial_belief()
+    component = lots.account[np.array([check_integer(lot, "lot", 0, len(probability) - 1)])].component
+    return with_component(BeliefState(problem, stage, begun.probabilities, state, begun.account), component)
+
+
+def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:
+    state = problem.start(1)
+    for earlier in range(stage):
+        state = problem.advance(earlier, state, np.full(1, -1))
+    return state
+
+
+def n_contexts(problem: AcquisitionProblem, stage: int) -> int:
+    """Number of contexts of a stage; 1 where there are no tables."""
+    return 1 if problem.structure.tables is None else problem.structure.tables.n_contexts(stage)
+
+
+def spread(row: BeliefState, belief: FloatArray) -> BeliefState:
+    """The same at any posteriors."""
+    rows = np.zeros(len(belief), dtype=np.intp)
+    return BeliefState(row.problem, row.stage, belief, row.state[rows], row.account[rows])
 
 
 @dataclass(frozen=True, repr=False)

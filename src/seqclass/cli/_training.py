@@ -108,11 +108,8 @@ def read_prices(
             f"{path} has no price for {short_repr(names[int(unknown.argmax())])}; fill it in, or give one for the rest "
             "with --price."
         )
-    if "discounted_costs" in settings:
-        full = settings["feature_costs"]
-        settings["discounted_costs"] = np.where(
-            np.isnan(settings["discounted_costs"]), full, settings["discounted_costs"]
-        )
+    if (discounted := settings.get("discounted_costs")) is not None:
+        settings["discounted_costs"] = np.where(np.isnan(discounted), prices, discounted)
     if "decisions" in settings:
         settings["decisions"] = settings["decisions"] or None
     return settings

@@ -174,7 +174,7 @@ def _record(comparison: Demonstration, story: Story, picture: Path | None) -> di
         "gap": comparison.gap,
         "expected_cost": comparison.held_out.expected_cost,
         "held_out": comparison.held_out.record(),
-        "story": story.record(),
+        "story": asdict(story),
         "picture": None if picture is None else str(picture),
     }
 
@@ -259,10 +259,6 @@ class Story:
     decision: str
     truth: str
     paid: float
-
-    def record(self) -> dict[str, Any]:
-        """Return the story as a plain record."""
-        return asdict(self)
 
 
 def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:

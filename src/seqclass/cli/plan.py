@@ -117,7 +117,8 @@ def _command(
         left_out = [name for name in model.network_.names if name not in names]
     if not tests:
         given = read_prices(costs, price, names, model.classes_, left_out, known)
-        prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
+        given |= read_decision_costs(decision_costs, model.classes_) | non_default_options(**own)
+        prices = Costs(**given)
     with as_input_errors():
         columns_of(known, len(names), names, "--known")
     settings: dict[str, Any] = {

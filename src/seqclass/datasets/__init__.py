@@ -3,8 +3,6 @@
 `load` finds any of them by name or path; ``print(load("breast_cancer").info())`` says what it is.
 """
 
-from __future__ import annotations
-
 from seqclass._utils.marks import split_marks
 from seqclass.datasets.catalog import list_datasets, load
 from seqclass.datasets.dataset import Dataset

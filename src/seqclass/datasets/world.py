@@ -36,29 +36,17 @@ def cost_in_order(joint: FloatArray, prices: npt.ArrayLike, decision_costs: Floa
 def cost_any_order(joint: FloatArray, prices: Prices, decision_costs: FloatArray) -> float:
     """Least expected cost when any feature may be asked for at any time: Bellman over all sets of features."""
     n = joint.ndim - 1
+    # value of every outcome of the features that are known
     values = {tuple(range(n)): stop_cost(joint, decision_costs)}
-    for size in range(n - 1, -1, -1):
-        values = {
-            known: _backup(known, joint, values, prices, decision_costs) for known in combinations(range(n), size)
-        }
+    for known in (known for size in range(n - 1, -1, -1) for known in combinations(range(n), size)):
+        unknown = [j for j in range(n) if j not in known]
+        seen = joint.sum(axis=tuple(unknown))
+        best, mass = stop_cost(seen, decision_costs), seen.sum(axis=-1)
+        for j in unknown:
+            more = tuple(sorted((*known, j)))
+            np.minimum(best, _price(j, known, prices) * mass + values[more].sum(axis=more.index(j)), out=best)
+        values[known] = best
     return float(values[()])
-
-
-def _backup(
-    known: tuple[int, ...],
-    joint: FloatArray,
-    after: dict[tuple[int, ...], FloatArray],
-    prices: Prices,
-    decision_costs: FloatArray,
-) -> FloatArray:
-    """Value of every outcome of the features ``known``, from the values with one feature more."""
-    unknown = [j for j in range(joint.ndim - 1) if j not in known]
-    seen = joint.sum(axis=tuple(unknown))
-    best, mass = stop_cost(seen, decision_costs), seen.sum(axis=-1)
-    for j in unknown:
-        more = tuple(sorted((*known, j)))
-        np.minimum(best, _price(j, known, prices) * mass + after[more].sum(axis=more.index(j)), out=best)
-    return best
 
 
 def _price(feature: int, known: tuple[int, ...], prices: Prices) -> float:

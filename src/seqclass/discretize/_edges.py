@@ -209,7 +209,9 @@ class _Cuts:
             if not len(hits):
                 break
             cut = hits[np.append(True, np.diff(self.column[hits]) != 0)]
-            edges[self.column[cut], k] = _midpoint(self.value[cut], self.value[cut + 1])
+            low, high = self.value[cut], self.value[cut + 1]
+            middle = low / 2 + high / 2
+            edges[self.column[cut], k] = np.where(middle > low, middle, high)
             fresh = self._split(cut)
         return np.sort(edges, axis=1)
 
@@ -242,11 +244,6 @@ class _Cuts:
         return n, np.count_nonzero(counts, axis=0), self.n_log_n[n] - self.n_log_n[counts].sum(axis=0)
 
 
-def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
-    middle = low / 2 + high / 2
-    return np.where(middle > low, middle, high)
-
-
 STRATEGIES = ("uniform", "quantile", "auto", "mdlp")
 
 
@@ -259,7 +256,11 @@ def check_cuts(strategy: Any, zero_bin: Any) -> None:
 def check_n_bins(n_bins: Any, X: Any, y: Any) -> IntArray:
     n_rows, n_features = X.shape
     if not isinstance(n_bins, str):
-        return _bound_bins(bins_per_feature(n_bins, n_features), X)
+        bins = bins_per_feature(n_bins, n_features)
+        many = np.flatnonzero(bins > TUNING.free_bins)
+        if many.size:  # many only where there are as many distinct values
+            bins[many] = np.minimum(bins[many], np.maximum(_n_distinct(X, many), TUNING.free_bins))
+        return bins
     if n_bins == "n_classes" and y is None:
         raise ValueError("n_bins='n_classes' needs the labels y in fit.")
     n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
@@ -283,14 +284,6 @@ def bins_per_feature(n_bins: Any, n_features: int) -> IntArray:
             f"n_bins must be a positive integer or one for each of the {n_features} features, got {short_repr(n_bins)}."
         )
     return np.asarray(np.minimum(array, TUNING.max_bins), dtype=np.int64)
-
-
-def _bound_bins(n_bins: IntArray, X: Any) -> IntArray:
-    """As many bins as wanted, but many only where there are as many distinct values."""
-    many = np.flatnonzero(n_bins > TUNING.free_bins)
-    if many.size:
-        n_bins[many] = np.minimum(n_bins[many], np.maximum(_n_distinct(X, many), TUNING.free_bins))
-    return n_bins
 
 
 def _n_distinct(X: Any, features: IntArray) -> IntArray:

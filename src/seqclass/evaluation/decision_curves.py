@@ -305,11 +305,9 @@ def acquired_curve(
     *,
     record: AcquisitionRecord | None = None,
     positive: Any = None,
-    thresholds: npt.ArrayLike | None = None,
     price: npt.ArrayLike | None = None,
     decision_costs: npt.ArrayLike | None = None,
-    prevalence: float | None = None,
-    sample_weight: npt.ArrayLike | None = None,
+    **settings: Any,
 ) -> DecisionCurve:
     """Decision curve of a sequential classifier: it asks as it does, and treats by its posterior at the stop.
 
@@ -326,12 +324,10 @@ def acquired_curve(
         record.posterior[:, column],
         positive=clf.classes_[column],
         classes=clf.classes_,
-        thresholds=thresholds,
         price=record.paid if price is None else price,
         benefit=miss_cost(costs, column),
-        prevalence=prevalence,
-        sample_weight=sample_weight,
         name="sequential",
+        **settings,
     )
 
 

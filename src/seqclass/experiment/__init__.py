@@ -4,8 +4,6 @@ Everything is fitted on the training rows of its fold only: a cell gives its met
 to score only to classify them.
 """
 
-from __future__ import annotations
-
 from seqclass.experiment.acquisition_logs import ShuffledSplit, action_table, afabench_log
 from seqclass.experiment.grid import Experiment
 from seqclass.experiment.protocols import SourceSplit

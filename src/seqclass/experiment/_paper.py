@@ -5,30 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from html import escape
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.text import visible
 
+#: What is written for signs that would mean something.
+_MARKDOWN = {sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#"}
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
-_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}"} | {
-    sign: f"\\{sign}" for sign in "&%$#_{}"
-}
-
-
-def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
-
-
-def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>|~$#])", r"\\\1", text)
-
-
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}"}
+_LATEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
 #: Of each form: how text is escaped, and how a bold figure, its interval and none at all are written.
 _FORMS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
-    "markdown": (_escape_markdown, "**{}**", " [{}, {}]", "\N{EN DASH}"),
-    "latex": (_escape_latex, r"\textbf{{{}}}", r" {{\scriptsize [{}, {}]}}", "--"),
+    "markdown": (methodcaller("translate", str.maketrans(_MARKDOWN)), "**{}**", " [{}, {}]", "\N{EN DASH}"),
+    "latex": (methodcaller("translate", str.maketrans(_LATEX)), r"\textbf{{{}}}", r" {{\scriptsize [{}, {}]}}", "--"),
     "html": (escape, "<strong>{}</strong>", " <small>[{}, {}]</small>", "\N{EN DASH}"),
 }
 FORMS = tuple(_FORMS)

@@ -99,9 +99,7 @@ class StratifiedFolds(Protocol):
 
     def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
         """Rows of all folds but one, and of that one."""
-        folds = StratifiedKFold(self.n_splits, shuffle=True, random_state=seed)
-        train, test = list(folds.split(np.zeros(len(data.y)), data.y))[fold]
-        return train, test
+        return OfSplitter(StratifiedKFold(self.n_splits, shuffle=True)).split(data, fold, seed)
 
     def check(self, data: Dataset) -> None:
         """Refuse a data set none of whose classes has a row for each fold."""

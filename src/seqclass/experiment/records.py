@@ -183,14 +183,8 @@ class Judged:
         """Price paid plus decision cost of each instance, (n,)."""
         return self.decisions.paid + self.decisions.wrong
 
-    def curve(
-        self,
-        name: str,
-        positive: Any = None,
-        thresholds: npt.ArrayLike | None = None,
-        prevalence: float | None = None,
-    ) -> DecisionCurve:
-        """Decision curve of the pooled instances, each of which was held out of its own fit."""
+    def curve(self, name: str, positive: Any = None, **settings: Any) -> DecisionCurve:
+        """Decision curve of the pooled instances, each of which was held out of its own fit; see `decision_curve`."""
         if self.proba is None:
             raise ValueError(f"{name!r} gives no class probabilities, and so has no decision curve.")
         column = class_position(np.array(self.classes), positive)
@@ -200,12 +194,11 @@ class Judged:
             self.proba[:, column],
             positive=self.classes[column],
             classes=self.classes,
-            thresholds=thresholds,
             price=self.decisions.paid,
             benefit=miss_cost(self.decisions.decision_costs, column),
-            prevalence=prevalence,
             name=name,
             shared=1 / self.n_train,
+            **settings,
         )
 
     def scores(self) -> tuple[ClassScores, ...]:

@@ -290,7 +290,8 @@ class Results(Readable):
         ValueError
             If the run has no such cell or class, no cell kept its instances, or the method gives no probabilities.
         """
-        return self._read_judged(data, method, price, budget, seed).curve(method, positive, thresholds, prevalence)
+        judged = self._read_judged(data, method, price, budget, seed)
+        return judged.curve(method, positive, thresholds=thresholds, prevalence=prevalence)
 
     def class_scores(
         self, data: str, method: str, price: float | None = None, *, budget: int | None = None, seed: int | None = None

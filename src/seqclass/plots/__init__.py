@@ -1,7 +1,5 @@
 """Pictures of sequential classifiers, in scikit-learn's Display convention; they need the extra ``plot``."""
 
-from __future__ import annotations
-
 from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
 from seqclass.plots.acquisition_map import AcquisitionMapDisplay
 from seqclass.plots.action_values import ActionValuesDisplay

@@ -48,11 +48,8 @@ class EntropyDisplay(OfPolicy, Display):
 
     def __init__(self, path: EntropyPath, *, max_stages: int | None = None) -> None:
         self.path = path
-        last = len(path.overall) - 1
-        if max_stages is None:
-            self.n_stages = min(last, int((path.asked >= 1e-2).sum()))
-        else:
-            self.n_stages = min(last, check_integer(max_stages, "max_stages", 0))
+        most = int((path.asked >= 1e-2).sum()) if max_stages is None else check_integer(max_stages, "max_stages", 0)
+        self.n_stages = min(len(path.overall) - 1, most)
 
     @classmethod
     def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> EntropyDisplay:

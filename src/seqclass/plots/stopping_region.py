@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import thresholds
-from seqclass.analysis._stage_states import n_contexts, one_row, spread
-from seqclass.analysis.regions import Thresholds
+from seqclass.analysis.regions import Thresholds, n_contexts, one_row, spread
 from seqclass.plots._simplex import (
     edges_of,
     fill_regions,
@@ -101,12 +100,6 @@ class StoppingRegionDisplay(Display):
     >>> plt.close(display.figure_)
     """
 
-    beliefs: FloatArray
-    go_on: BoolArray
-    decision: IntArray
-    stopping_cost: FloatArray
-    continuation_cost: FloatArray
-
     def __init__(
         self,
         policy: Policy,
@@ -140,7 +133,12 @@ class StoppingRegionDisplay(Display):
         self.decisions = _labels(decisions, "decisions", own)
         self.feature = names.question(self.stage) if feature is None else feature
         self.beliefs = simplex_points(n_classes, self.resolution)
-        self._ask()
+        belief = spread(one_row(policy, self.stage, self.context, lot), self.beliefs)
+        self.go_on = policy.action(belief) != DECIDE
+        self.decision = problem.decide(self.beliefs)
+        self.stopping_cost = belief.stopping_cost
+        self.continuation_cost = policy.continuation_cost(belief)
+        self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
 
     @classmethod
     def from_policy(cls, policy: Policy, stage: int = 0, **settings: Any) -> StoppingRegionDisplay:
@@ -202,16 +200,6 @@ class StoppingRegionDisplay(Display):
         title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
         which = _lot_text(self.policy, self.lot)
         return f"{title}\n{which}" if which else title
-
-    def _ask(self) -> None:
-        problem = self.policy.problem
-        belief = spread(one_row(self.policy, self.stage, self.context, self.lot), self.beliefs)
-        self.go_on = self.policy.action(belief) != DECIDE
-        self.decision = self.policy.problem.decide(self.beliefs)
-        self.stopping_cost = belief.stopping_cost
-        cost_of = getattr(self.policy, "continuation_cost", None)
-        self.continuation_cost = np.full(len(belief), np.nan) if cost_of is None else cost_of(belief)
-        self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
 
     def _region(self) -> IntArray:
         """Number of the region of each belief: 0 to go on, else one more than the decision."""

@@ -4,8 +4,6 @@
 through.
 """
 
-from __future__ import annotations
-
 from seqclass.experiment.explored import Explored
 from seqclass.report.explore import explore
 from seqclass.report.page import write_report

@@ -4,8 +4,6 @@ Scores are an array or a data frame with one row per data set (or fold) and one 
 error unless ``nan="omit"`` says to leave out its row or pair.
 """
 
-from __future__ import annotations
-
 from seqclass.stats.friedman import critical_difference, friedman_test
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import paired_t_test

@@ -3,8 +3,6 @@
 Each check raises an `AssertionError` whose message says what is wrong.
 """
 
-from __future__ import annotations
-
 from seqclass.testing._models import check_observation_model
 from seqclass.testing.solvers import check_ordering_rule, check_policy, check_solver
 
