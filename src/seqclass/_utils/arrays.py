@@ -139,10 +139,7 @@ def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
 
 def smallest_int(largest: int) -> np.dtype[Any]:
     """Smallest signed integer type that holds ``-1..largest``."""
-    for name in ("int8", "int16", "int32"):
-        if largest <= np.iinfo(name).max:
-            return np.dtype(name)
-    return np.dtype("int64")
+    return np.min_scalar_type(-1 - max(int(largest), 0))  # of a negative number a signed type
 
 
 def mix_bits(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

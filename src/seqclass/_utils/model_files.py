@@ -108,10 +108,8 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
 
 def _add_defaults(instance: Any, cls: Any, absent: list[str]) -> None:
     """Give an instance the defaults of fields and settings that the seqclass which wrote it did not have yet."""
-    made = {
-        field.name: field.default_factory
-        for field in (dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ())
-    }
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    made = {field.name: field.default_factory for field in fields}
     taken = inspect.signature(cls).parameters if absent else {}
     for name in absent:
         value = taken[name].default if name in taken else inspect.Parameter.empty

@@ -40,6 +40,5 @@ def collect(
 
 def ratio(total: FloatArray, weight: FloatArray) -> FloatArray:
     """Mean where there is weight, NaN elsewhere."""
-    return np.asarray(
-        np.divide(total, weight, out=np.full(np.broadcast(total, weight).shape, np.nan), where=weight > 0)
-    )
+    mean = np.full(np.broadcast(total, weight).shape, np.nan)
+    return np.asarray(np.divide(total, weight, out=mean, where=weight > 0))

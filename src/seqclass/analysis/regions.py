@@ -286,12 +286,10 @@ def thresholds(
     rows = []
     for stage in range(n_stages):
         for context in range(n_contexts(problem, stage)):
-            stages_found = stopping_regions(
-                policy, stage, context=context, lot=lot, resolution=resolution, tolerance=tolerance
-            )
-            if stages_found.edges is not None and stages_found.between is not None:
-                ends = [0.0, *stages_found.edges.tolist(), 1.0]
-                rows += [(stage, context, *row) for row in zip(ends, ends[1:], stages_found.between.tolist())]
+            here = stopping_regions(policy, stage, context=context, lot=lot, resolution=resolution, tolerance=tolerance)
+            if here.edges is not None and here.between is not None:
+                ends = [0.0, *here.edges.tolist(), 1.0]
+                rows += [(stage, context, *row) for row in zip(ends, ends[1:], here.between.tolist())]
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
     features = problem.features[:n_stages].copy()

@@ -128,9 +128,8 @@ def read_groups(path: Path, column: str) -> Any:
 
 
 def _texts(labels: Any) -> Any:
-    return np.array(
-        [None if label != label or label is None else str(label) for label in labels.tolist()], dtype=object
-    )
+    texts = [None if label != label or label is None else str(label) for label in labels.tolist()]
+    return np.array(texts, dtype=object)
 
 
 def unknown_cells(clf: BaseSequentialClassifier, cases: InputRows) -> int:

@@ -15,15 +15,12 @@ def scores_text(scores: Scores, unit: str = "") -> str:
     low, high = scores.accuracy_interval
     cost = _with_interval(scores.realised_cost, scores.realised_cost_interval, "95% interval ", places)
     counted = f", prices and costs in {unit}" if unit else ""
+    shares = {"error": scores.error, "referred": scores.referred} if _refers(scores) else {}
     lines = [
         f"On {count(scores.n_rows, 'row')} with labels, per row{counted}:",
         f"  realised cost  {cost}: {price:.{places}f} for features and {errors:.{places}f} for decisions",
         f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
-        *(
-            [f"  error          {scores.error:.4f}", f"  referred       {scores.referred:.4f}"]
-            if _refers(scores)
-            else []
-        ),
+        *(f"  {name:<14} {share:.4f}" for name, share in shares.items()),
         f"  features       {scores.mean_features:.2f}",
         "",
     ]

@@ -213,9 +213,8 @@ def _command(
     with as_input_errors():
         agent = agent_of(clf)
         words = check_labels(agent, labels)
-        told = {
-            name: _known_value(agent, words, name, text) for name, text in map(partial(_split_assignment, agent), known)
-        }
+        parted = map(partial(_split_assignment, agent), known)
+        told = {name: _known_value(agent, words, name, text) for name, text in parted}
         session = clf.session(known=told, first=first)
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):

@@ -77,12 +77,8 @@ def _command(
 def _answers(clf: BaseSequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:
     answers = read_answers(clf, data, target)
     if answers is None:
-        name = clf.target_name_
-        why = (
-            "the model does not say which column it was trained with"
-            if name is None
-            else f"it lacks {short_repr(name)}"
-        )
+        unknown = "the model does not say which column it was trained with"
+        why = unknown if clf.target_name_ is None else f"it lacks {short_repr(clf.target_name_)}"
         raise InputError(f"{data}: {why}; name the column of the labels with --target.")
     missing = answers == np.array(None)
     if missing.all():

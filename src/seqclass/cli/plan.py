@@ -121,10 +121,7 @@ def _command(
         prices = Costs(**given)
     with as_input_errors():
         columns_of(known, len(names), names, "--known")
-    settings: dict[str, Any] = {
-        "feature_costs": prices,
-        "random_state": seed,
-    }
+    settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed}
     with as_input_errors():
         if not bank:
             model, more = DiscreteNetwork(model.network_, target, names, max_cells).fit(), read_rules(rules, skip_logic)

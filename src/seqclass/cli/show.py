@@ -78,11 +78,8 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [[label, *map(money, costs)] for label, costs in zip(content["classes"], content["decision_costs"])]
     wide = max(map(len, (rows, content["decisions"]))) > _MOST_CLASSES and not all_features
-    click.echo(
-        f"  {len(rows)} classes by {len(content['decisions'])} decisions, in --all and --json"
-        if wide
-        else table(["", *content["decisions"]], rows)
-    )
+    sizes = f"  {len(rows)} classes by {len(content['decisions'])} decisions, in --all and --json"
+    click.echo(sizes if wide else table(["", *content["decisions"]], rows))
     any_order = "any of which may come next, what tells most for its price first"
     click.echo(f"\nFeatures, {any_order if clf.problem_.any_order else 'in the order they are asked for'}:")
     click.echo(feature_lines(content["features"]))

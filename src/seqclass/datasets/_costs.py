@@ -146,9 +146,8 @@ def _settings(
             values = _by_feature(content[key], key, names, path, others, complete=complete)
             numbers = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
             # what is not said costs the rest, what has no discount its full price, and nobody waits for it
-            usual = {"feature_costs": rest, "discounted_costs": settings.get("feature_costs", np.nan), "delays": 0.0}[
-                key
-            ]
+            full = settings.get("feature_costs", np.nan)
+            usual = {"feature_costs": rest, "discounted_costs": full, "delays": 0.0}[key]
             usual = np.nan if rest is None and key != "delays" else usual
             settings[key] = np.where(np.isnan(numbers), usual, numbers)
     for key in ("groups", "bundles"):

@@ -260,11 +260,8 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
     if target is None:
         usual = [column for column in columns if column.strip().lower() in _TARGETS]
         if len(usual) != 1:
-            why = (
-                f"both {short_repr(usual[0])} and {short_repr(usual[1])} could hold"
-                if usual
-                else "no column is known to hold"
-            )
+            both = " and ".join(map(short_repr, usual[:2]))
+            why = f"both {both} could hold" if usual else "no column is known to hold"
             raise ValueError(f"{path}: {why} the labels; name it as target.{without_header(columns)}")
         target = usual[0]
     frame, labels = read_columns(path, drop, target, form=form)

@@ -118,9 +118,7 @@ class PriceLadder(Ladder):
         for policy in self.policies:
             done = acquire(policy, rows.codes, start=initial_row_beliefs(agent_of(self.clf), rows, policy), **how)
             answered = (done.leaf_outcome >= 0).sum(axis=1)
-            columns.append(
-                [values_of_leaf[done.leaf] for values_of_leaf in (done.leaf_decision, done.leaf_price, answered)]
-            )
+            columns.append([values[done.leaf] for values in (done.leaf_decision, done.leaf_price, answered)])
         decision, price, answered = (np.stack(kind, axis=1) for kind in zip(*columns))
         return LadderRun(decision, price, answered)
 
@@ -334,12 +332,10 @@ def certify_error(
     which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
     rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
     certified, number = rungs[chosen].certified, int(which[chosen])
-    policy = made[number].policy(chosen - int(ends[number])) if certified else None
-    fitted = None
-    if policy is not None:
-        fitted = copy_fitted(
-            classifiers[number], replace(agent_of(classifiers[number]), policy=policy, differential=None)
-        )
+    fitted, own = None, classifiers[number]
+    if certified:
+        policy = made[number].policy(chosen - int(ends[number]))
+        fitted = copy_fitted(own, replace(agent_of(own), policy=policy, differential=None))
     about = (float(alpha), float(delta), metric, cases.target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted, agent_of(clf).unit)
 

@@ -418,7 +418,4 @@ def _spread(sums: FloatArray, n: int) -> FloatArray:
     """Sum of the squares of w (z - mean z), as of a sample of n."""
     mass, squares, first, second, third = sums
     mean = first / np.maximum(mass, np.finfo(float).tiny)
-    squares_of_deviations: FloatArray = np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (
-        n / max(n - 1, 1)
-    )
-    return squares_of_deviations
+    return np.asarray(np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (n / max(n - 1, 1)))

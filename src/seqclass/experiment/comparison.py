@@ -71,9 +71,8 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
         if len(names) > 1:
             over = scores[pair[0]].to_numpy() - scores[pair[1]].to_numpy()
             whole = _pair_differences(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
-            frames.append(
-                pd.DataFrame({"data": ALL, "method": pair[0], "against": pair[1], **whole, "paired_by": "data set"})
-            )
+            labels = {"data": ALL, "method": pair[0], "against": pair[1], "paired_by": "data set"}
+            frames.append(pd.DataFrame(labels | whole))
     table = pd.concat(frames, ignore_index=True)
     # the data sets together first, then each by itself
     table = table.iloc[np.argsort((table["data"] != ALL).to_numpy(), kind="stable")].reset_index(drop=True)
@@ -256,9 +255,8 @@ class Comparison(Readable):
             apart = figure_text(to, *(row[name] for name in ("difference", "lower", "upper")), decimals=decimals)
             p_value = "" if row["p_value"] != row["p_value"] else p_text(to, row["p_value"])
             pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else ""
-            body.append(
-                ([row["data"], f"{row['method']} minus {row['against']}"], [apart, p_value, pairs, row["verdict"]])
-            )
+            methods = f"{row['method']} minus {row['against']}"
+            body.append(([row["data"], methods], [apart, p_value, pairs, row["verdict"]]))
         note = f"{self.metric.replace('_', ' ')}: paired differences, in brackets 95% t intervals, not corrected for "
         note += f"their number. {self._pool()}"
         return write_rows(["data set", "methods", "difference", "p", "pairs", "verdict"], body, note, to)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from sklearn.base import clone, is_classifier
@@ -39,24 +40,15 @@ def parse_method(text: str) -> Any:
     if len(calls) != 1 or calls[0][0] not in RECIPES:
         hint = near(calls[0][0], [*RECIPES, _SKLEARN + "CLASS"], "there are")
         raise ValueError(f"there is no method {text!r}: {hint}")
-    return _Recipe(*calls[0])
-
-
-class _Recipe:
-    """A recipe with settings that were given as text."""
-
-    def __init__(self, name: str, settings: dict[str, Any]) -> None:
-        self.name, self.settings = name, settings
-        for setting in ("feature_costs", "random_state"):
-            if setting in settings:
-                raise ValueError(f"{name}: {setting} is the experiment's to set, by its prices and seeds.")
-        try:
-            RECIPES[name](**settings)
-        except TypeError as error:
-            raise ValueError(f"{name}: {error}.") from error
-
-    def __call__(self, **settings: Any) -> Any:
-        return RECIPES[self.name](**settings | self.settings)
+    [(name, settings)] = calls
+    for setting in ("feature_costs", "random_state"):
+        if setting in settings:
+            raise ValueError(f"{name}: {setting} is the experiment's to set, by its prices and seeds.")
+    try:
+        RECIPES[name](**settings)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}.") from error
+    return partial(RECIPES[name], **settings)
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:

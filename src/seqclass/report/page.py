@@ -290,10 +290,8 @@ def write_report(
     if Path(path).exists() and Path(path).samefile(results.path):
         raise ValueError(f"path: {os.fspath(path)} is the run itself; write the page elsewhere.")
     if explanations is not None and not isinstance(explanations, ExploredRun):
-        by_method = {
-            str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()
-        }
-        explanations = ExploredRun(by_method)
+        cases = ((str(k), one if isinstance(one, Explored) else Explored(list(one))) for k, one in explanations.items())
+        explanations = ExploredRun(dict(cases))
     sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
     unit = Costs(unit=unit or results.unit or None).unit_name()
     title = _title(results.to_frame()) if title is None else title

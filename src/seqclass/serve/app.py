@@ -372,21 +372,18 @@ class Guard:
 
     async def _answer(self, scope: dict[str, Any], receive: Receive, send: Send) -> Response | None:
         """Read the body within its limits, and hand it on."""
+        path = scope["path"]
         try:
             with fail_after(self.body_seconds):
                 body = await self._read(receive)
         except TimeoutError:
-            return _problem(
-                scope["path"], 408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again."
-            )
+            return _problem(path, 408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again.")
         if len(body) > self.max_bytes:
-            return _problem(
-                scope["path"], 413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time."
-            )
-        deepest = self.max_fhir_depth if scope["path"].startswith("/fhir/") else self.max_depth
+            return _problem(path, 413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time.")
+        deepest = self.max_fhir_depth if path.startswith("/fhir/") else self.max_depth
         if _depth(body) > deepest:
             text = f"the body is nested more than {deepest} deep: answers are names and values."
-            return _problem(scope["path"], 422, ["body"], text)
+            return _problem(path, 422, ["body"], text)
         messages = [{"type": "http.request", "body": body}]
 
         async def replay() -> dict[str, Any]:

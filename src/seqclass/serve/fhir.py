@@ -349,11 +349,8 @@ class _FormSoFar:
         if answer is None:
             return {"question": after, "operator": "exists", "answerBoolean": True}
         if (coding := self.choices(after).get(value_text(answer))) is not None:
-            return {
-                "question": after,
-                "operator": "=",
-                "answerCoding": {key: coding[key] for key in ("system", "code")},
-            }
+            meant = {key: coding[key] for key in ("system", "code")}
+            return {"question": after, "operator": "=", "answerCoding": meant}
         number = isinstance(answer, (int, float))
         return {"question": after, "operator": "=", "answerDecimal": answer} if number else None
 
