@@ -110,12 +110,8 @@ def histories_of(
             simulation = Simulation("auto", max(100, 100_000 // ends.size), random_state=0)
             cost[ends] = cost_to_go(policy, level.belief[ends], simulation)[0] + (level.belief.spent - spent)[ends]
         paid.append(spent)
-        probabilities = level.belief.probabilities
-        stages.append(
-            StageHistories(
-                parent, outcome, level.weight, probabilities, feature, decision, price, panel, visit, read, cost
-            )
-        )
+        asks = (feature, decision, price, panel, visit, read, cost)
+        stages.append(StageHistories(parent, outcome, level.weight, level.belief.probabilities, *asks))
         return np.where(go_on, question, DECIDE)
 
     walk_to_end(belief, mass, ask, AllObservations(missing, charge_missing))

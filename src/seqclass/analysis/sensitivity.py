@@ -185,9 +185,8 @@ def what_if(
     old.n_stages = min(old.n_stages, changed.n_stages)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    before, held, after = (
-        evaluate_policy(where, who, simulation) for where, who in ((problem, policy), (whole, old), (changed, solved))
-    )
+    pairs = ((problem, policy), (whole, old), (changed, solved))
+    before, held, after = (evaluate_policy(where, who, simulation) for where, who in pairs)
     return WhatIf(changed, solved, before, held, after)
 
 

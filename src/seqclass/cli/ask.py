@@ -155,9 +155,8 @@ class _LiveCase:
 
     def answer_line(self, answer: Answer) -> str:
         """An answer in a list of them."""
-        return answer_text(
-            self.words.in_line(answer.name), self.answer_value_text(answer.name, answer.value, answer.outcome)
-        )
+        shown = self.answer_value_text(answer.name, answer.value, answer.outcome)
+        return answer_text(self.words.in_line(answer.name), shown)
 
 
 def _choices(agent: Agent, words: Labels, name: str) -> dict[str, str]:

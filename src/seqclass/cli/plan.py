@@ -232,11 +232,8 @@ def _report(
     network: Any = clf.model_
     n_questions = content["n_features"] - len(content["known"])
     nodes = f"{count(len(network.network_.names), 'node')}, " if asked == "question" else ""
-    click.echo(
-        f"Planned for {file}: {nodes}"
-        f"{count(n_questions, asked)}, "
-        f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
-    )
+    classes = count(len(content["classes"]), "class", "classes")
+    click.echo(f"Planned for {file}: {nodes}{count(n_questions, asked)}, {classes}, in {seconds:.1f} s.")
     for note in notes:
         click.echo(wrap(note))
     by = {"item": "the bank", "test": "the table", "question": "the network"}[asked]

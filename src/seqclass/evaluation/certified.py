@@ -107,9 +107,8 @@ class PriceLadder(Ladder):
         self.clf, problem = clf, clf.problem_
         n, widest = TUNING.n_prices if n_rungs is None else n_rungs, TUNING.max_factor
         self.values = np.geomspace(1 / widest, widest, n)
-        self.policies: list[Policy] = list(
-            solve_sweep(without_certificate(solver_of(clf.settings(), problem)), problem, self.values).policies
-        )
+        solver = without_certificate(solver_of(clf.settings(), problem))
+        self.policies: list[Policy] = list(solve_sweep(solver, problem, self.values).policies)
         self.longest = max(policy.n_stages for policy in self.policies)
 
     def run(self, rows: EncodedRows) -> LadderRun:

@@ -42,9 +42,8 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         # folds that are all alike, but for rounding, say nothing of how far others would be
         alike = variance <= (1e-12 * mean) ** 2
         summary[metric] = mean
-        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = (
-            np.where(alike, np.nan, end) for end in (lower, upper)
-        )
+        ends = (np.where(alike, np.nan, end) for end in (lower, upper))
+        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = ends
     return summary
 
 
@@ -56,9 +55,8 @@ def widen_over_rows(
     if "data" not in by or not able or not kept:
         return
     scored = table[table["error"] == ""]
-    for number, places in scored.groupby(
-        group_numbers(table, by)[0][(table["error"] == "").to_numpy()]
-    ).indices.items():
+    group = group_numbers(table, by)[0][(table["error"] == "").to_numpy()]
+    for number, places in scored.groupby(group).indices.items():
         own = scored.iloc[places]
         own = own[own["seed"] == own["seed"].iloc[0]]  # another seed has the same rows again
         if own["method"].nunique() > 1 or not kept.issuperset(own.index):

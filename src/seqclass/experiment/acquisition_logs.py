@@ -87,10 +87,8 @@ def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] 
 
 def _names(clf: BaseSequentialClassifier, columns: IntArray) -> npt.NDArray[Any]:
     """What the questions are called, by the first column that each shows."""
-    questions = Questions(agent_of(clf), clf.problem_)
-    called = {
-        questions.features(question)[0].column: questions.name(question) for question in range(clf.problem_.n_questions)
-    }
+    questions, n = Questions(agent_of(clf), clf.problem_), clf.problem_.n_questions
+    called = {questions.features(question)[0].column: questions.name(question) for question in range(n)}
     distinct, number = np.unique(columns, return_inverse=True)
     return np.array([called[column] for column in distinct.tolist()], dtype=object)[number]
 

@@ -558,9 +558,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             raise ValueError("missing_cost is for feature_costs='dataset'; otherwise every feature has the price.")
         own = data.costs(0.0, 0.0).non_default_params()
         delays = {"delays": data.delays} if "delay_cost" in visits else {}
-        return {"feature_costs": price, **delays, **visits} | {
-            k: own[k] for k in ("decision_costs", "decisions") if k in own
-        }
+        decisions: dict[str, Any] = {name: own[name] for name in ("decision_costs", "decisions") if name in own}
+        return {"feature_costs": price, **delays, **visits, **decisions}
 
 
 def _compute(

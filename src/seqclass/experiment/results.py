@@ -477,11 +477,9 @@ class Results(Readable):
             raise ValueError(f"rows and columns must differ, got {down} and {across}.")
         summary = Results(self.path, cells.index.tolist()).summary(by, [metric])
         bold = "method" in by and best is not None and metric not in BY_OWN_MODEL
+        note, higher = self._note(metric, cells, by, interval is not False, bold), metric in HIGHER_IS_BETTER
         form: dict[str, Any] = {"form": to, "interval": interval, "best": bold, "decimals": decimals}
-        form |= {
-            "higher": metric in HIGHER_IS_BETTER,
-            "note": self._note(metric, cells, by, interval is not False, bold),
-        }
+        form |= {"higher": higher, "note": note}
         heads = {"data": "data set", "price": self.price_name(cells)}
         return write_table(summary, metric, down, across, heads=heads, **form)
 
@@ -491,9 +489,8 @@ class Results(Readable):
         if "method" not in by:
             parts.append(f"{cells['method'].nunique()} methods")
         parts += [] if "fold" in by else ["the folds" if "seed" in by else "the folds of all seeds"]
-        text = (
-            f"{metric.replace('_', ' ')}{f' in {self.unit}' if self.unit and self._unit(metric) == self.unit else ''}"
-        )
+        unit = f" in {self.unit}" if self.unit and self._unit(metric) == self.unit else ""
+        text = f"{metric.replace('_', ' ')}{unit}"
         text += f": means over {' and '.join(parts)}" if parts else ""
         if interval:
             text += f", in brackets 95% intervals: {self._interval_text(metric, cells, by)}"

@@ -52,10 +52,8 @@ def frame_triangle(ax: Any, classes: Sequence[Any], room: float = 0.4, letters: 
     """Draw the frame with a class at each corner, and leave room on its left, such as for a legend."""
     ax.plot(*_CORNERS[[0, 1, 2, 0]].T, color="black", linewidth=1.2, solid_joinstyle="round")
     sides = [("left", "top", -0.05, -0.02), ("right", "top", 0.05, -0.02), ("center", "bottom", 0.0, 0.02)]
-    for corner, label, (ha, va, right, up) in zip(_CORNERS, classes, sides):
-        ax.text(
-            corner[0] + right, corner[1] + up, shorten(label, letters), ha=ha, va=va, fontsize=10, fontweight="bold"
-        )
+    for (x, y), label, (ha, va, right, up) in zip(_CORNERS, classes, sides):
+        ax.text(x + right, y + up, shorten(label, letters), ha=ha, va=va, fontsize=10, fontweight="bold")
     ax.set(xlim=(-room, 1.1), ylim=(-0.1, 0.95))
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[])

@@ -122,9 +122,8 @@ class AcquisitionMapDisplay(OfRecord, Display):
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         names = [estimator.feature_name(j) for j in range(estimator.n_features_in_)]
-        for column, name in zip(
-            estimator.support_[estimator.problem_.features].tolist(), estimator.policy_.problem.names.questions
-        ):
+        columns = estimator.support_[estimator.problem_.features].tolist()
+        for column, name in zip(columns, estimator.policy_.problem.names.questions):
             names[column] = name  # of a bundle its first column stands for all
         return {"names": names}
 

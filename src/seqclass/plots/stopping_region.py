@@ -116,9 +116,8 @@ class StoppingRegionDisplay(Display):
         n_classes = problem.n_classes
         instead = "BeliefPathDisplay shows single instances of any number of classes"
         require_few_classes(n_classes, "stopping regions", instead)
-        require_fixed_order(
-            problem, "StoppingRegionDisplay", "decision_graph, or ValueFunctionDisplay for a picture over beliefs"
-        )
+        instead = "decision_graph, or ValueFunctionDisplay for a picture over beliefs"
+        require_fixed_order(problem, "StoppingRegionDisplay", instead)
         require_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
         if policy.n_stages < 1:
@@ -218,11 +217,10 @@ class StoppingRegionDisplay(Display):
         edges, regions = edges_of(region, p)
         for left, right, r in zip(edges, edges[1:], regions):
             ax.axvspan(left, right, color=PALE if r == 0 else pale(int(r) - 1, 0.3), linewidth=0, zorder=0)
-        lines = ax.plot(p, self.stopping_cost, color="black", linewidth=2, label="cost of stopping")
+        style = {"color": "black", "linewidth": 2}
+        lines = ax.plot(p, self.stopping_cost, label="cost of stopping", **style)
         if np.isfinite(self.continuation_cost).any():
-            lines += ax.plot(
-                p, self.continuation_cost, color="black", linewidth=2, linestyle="--", label="cost of going on"
-            )
+            lines += ax.plot(p, self.continuation_cost, linestyle="--", label="cost of going on", **style)
         ax.set(xlim=(0.0, 1.0), ylim=(0.0, None))
         ax.grid(visible=False)
         ax.set(xlabel=f"P({shorten(self.classes[1], 30)} | what was seen)", ylabel="expected cost from here on")

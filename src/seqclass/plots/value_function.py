@@ -99,9 +99,8 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             )
         self.problem = next(iter(policies.values())).problem
         names, n_classes = self.problem.names, self.problem.n_classes
-        simplex.require_few_classes(
-            n_classes, "value functions", "policy.value gives numbers for any number of classes"
-        )
+        instead = "policy.value gives numbers for any number of classes"
+        simplex.require_few_classes(n_classes, "value functions", instead)
         for name, policy in policies.items():
             own = policy.problem.names
             if (own.classes, own.decisions) != (names.classes, names.decisions):

@@ -72,9 +72,8 @@ def summary_section(summary: Any, price_name: str = "price") -> Markup:
                 number(row["gap"], 2, percent=True),
             ]
         )
-        effort.append(
-            [*place, *(number(row[name], 3) for name in MEANS[2:]), *map(count, (row["n_cells"], row["n_failed"]))]
-        )
+        counts = map(count, (row["n_cells"], row["n_failed"]))
+        effort.append([*place, *(number(row[name], 3) for name in MEANS[2:]), *counts])
     labels = ["data", "method", price_name, *(["budget"] if limits else [])]
     header = [*labels, "realised cost", "accuracy", "features", "paid", "expected", "gap"]
     note = (
@@ -143,9 +142,8 @@ def _differences(comparison: Comparison, words: str) -> Markup:
         apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
         pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
         reading = NONE if row["verdict"] == CHANCE else row["verdict"]
-        rows.append(
-            [*(row[name] for name in ("data", "method", "against")), apart, number(row["p_value"], 4), pairs, reading]
-        )
+        labels = (row[name] for name in ("data", "method", "against"))
+        rows.append([*labels, apart, number(row["p_value"], 4), pairs, reading])
     header = ["data", "method", "against", f"difference of {words}", "p", "pairs", "reading"]
     return table(f"Differences by {words}: the method minus what it is compared against", header, rows)
 

@@ -233,9 +233,8 @@ def create_app(
         HTTPException, lambda r, e: _problem(r.url.path, e.status_code, [], str(e.detail), e.headers)
     )
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.openapi = _with_examples(
-        app.openapi, next(iter(served.current.values())), texts, next(iter(forms.ids.values()))
-    )
+    first, form = next(iter(served.current.values())), next(iter(forms.ids.values()))
+    app.openapi = _with_examples(app.openapi, first, texts, form)
     known = {route.path for route in app.routes}
     app.add_middleware(Guard, token=token, max_bytes=max_bytes, meters=meters, paths=known)
     return app

@@ -39,13 +39,8 @@ class WinTieLoss(Readable):
     def _table(self) -> Any:
         import pandas as pd
 
-        texts = [
-            [
-                "-" if i == j else f"{self.wins[i, j]}/{self.ties[i, j]}/{self.losses[i, j]}"
-                for j in range(len(self.names))
-            ]
-            for i in range(len(self.names))
-        ]
+        k = range(len(self.names))
+        texts = [["-" if i == j else f"{self.wins[i, j]}/{self.ties[i, j]}/{self.losses[i, j]}" for j in k] for i in k]
         return pd.DataFrame(texts, index=pd.Index(self.names), columns=pd.Index(self.names))
 
 
