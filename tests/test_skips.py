@@ -361,6 +361,23 @@ def test_skip_logic_comes_from_files(tmp_path: Path) -> None:
     assert "holds no skip logic: its first line must name" in " ".join(told.output.split())
 
 
+def test_files_of_rules_are_read_as_other_files_are(tmp_path: Path) -> None:
+    file = tmp_path / "form.csv"
+    file.write_text('question;after;answers\npacks;smokes;"yes; at times"\n;;\n', "utf-8-sig")
+    assert SkipLogic.read(file).rules == (SkipRule("packs", "smokes", ("yes", "at times")),)
+    file.write_text('question,after,answers\n"packs\na day",smokes,yes\n', "utf-8")
+    assert SkipLogic.read(file).rules[0].question == "packs\na day"
+    file.write_text("question,after,answers\npacks,raucht,täglich\n", "latin-1")
+    with pytest.raises(ValueError, match=r"form.csv holds no skip logic: it is no text in UTF-8\."):
+        SkipLogic.read(file)
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"first": ["smokes"]}', "utf-8-sig")
+    assert Rules.read(rules).first == ["smokes"]
+    rules.write_text('{"frist": ["smokes"]}', "utf-8")
+    with pytest.raises(ValueError, match=r"rules.json: rules: there is no 'frist'"):
+        Rules.read(rules)
+
+
 def test_a_rule_names_one_mark_of_a_question_with_several() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)

@@ -185,6 +185,19 @@ def test_costs(folder: Path, run: Any) -> None:
     assert seqclass.load("model.seq").agent_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 
+def test_names_of_features_in_a_table_of_prices_are_texts(run: Any, refuses: Any, tmp_path: Path) -> None:
+    table = pd.DataFrame({"NA": [1, 2, 1, 3], "K": [2, 2, 3, 3], "y": list("abab")})
+    table.to_csv(tmp_path / "salts.csv", index=False)
+    prices, command = tmp_path / "p.csv", ("fit", tmp_path / "salts.csv", "-t", "y", "-o", tmp_path / "m.seq")
+    prices.write_text("feature,cost,discounted,delay,after\nNA,0.02,,,\nK,0.1,,,\nK,0.05,,,NA\n,,,,\n")
+    assert run(*command, "--costs", prices).exit_code == 0
+    costs = seqclass.load(tmp_path / "m.seq").feature_costs
+    assert costs.feature_costs.tolist() == [0.02, 0.1]
+    assert dict(costs.prices_after) == {("K", "NA"): 0.05}
+    prices.write_text("feature,cost\nNA,0.02\n,0.1\n")
+    assert "p.csv: row 2 names no feature" in refuses(*command, "--costs", prices)
+
+
 @pytest.mark.parametrize("corner", ["true", ""], ids=["named", "as pandas writes an index"])
 def test_decision_costs(folder: Path, run: Any, corner: str) -> None:
     Path("wrong.csv").write_text(f"{corner},no,refer,yes,maybe\nyes,5,.3,0,1\nmaybe,1,.3,1,0\nno,0,.3,2,1\n")

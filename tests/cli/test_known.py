@@ -71,6 +71,8 @@ def test_rows_of_files_tell_what_is_known(table: pd.DataFrame, run: Any, refuses
         assert f"lacks the column '{lacking}'" in refuses("predict", "m.seq", "fewer.csv")
         assert f"lacks the column '{lacking}'" in refuses("explain", "m.seq", "fewer.csv")
     table.drop(columns="age").to_csv("fewer.csv", index=False)
+    told_twice = refuses("ask", "m.seq", "--known", "age=1", "--known", " age = 2")
+    assert "--known tells of 'age' more than once; tell of it once." in told_twice
     assert "lacks the column 'age'" in refuses("certify", "m.seq", "fewer.csv", "--target", "ill")
 
 

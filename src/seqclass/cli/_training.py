@@ -17,7 +17,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import each_column
 from seqclass._utils.text import short_repr
-from seqclass.cli._errors import InputError, as_input_errors, is_folder
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, is_folder
 from seqclass.cli._options import CSV_FORM
 from seqclass.cli._progress import open_with_progress
 from seqclass.datasets import _tables
@@ -276,6 +276,8 @@ def read_rules(rules: Path | None, skip_logic: Path | None) -> dict[str, Any]:
     """What files say of what may be asked, as a setting."""
     if rules is None and skip_logic is None:
         return {}
+    for path in filter(None, (rules, skip_logic)):
+        check_input_file(path)
     with as_input_errors():
         own = Rules() if rules is None else Rules.read(rules)
         return {"rules": own if skip_logic is None else replace(own, skip=SkipLogic.read(skip_logic))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -212,7 +213,9 @@ def _command(
     with as_input_errors():
         agent = agent_of(clf)
         words = check_labels(agent, labels)
-        parted = map(partial(_split_assignment, agent), known)
+        parted = list(map(partial(_split_assignment, agent), known))
+        if twice := [name for name, times in Counter(name for name, _ in parted).items() if times > 1]:
+            raise ValueError(f"--known tells of {short_repr(twice[0])} more than once; tell of it once.")
         told = {name: _known_value(agent, words, name, text) for name, text in parted}
         session = clf.session(known=told, first=first)
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])

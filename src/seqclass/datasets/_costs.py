@@ -62,6 +62,11 @@ def _from_table(path: Path, names: list[str], others: Collection[str], form: Csv
             f"after{hint}; it has {join_names(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
+    named = [column for column in ("feature", "after") if column in frame]  # where NA is the name of a feature
+    frame[named] = read_frame(path, named, text=named, form=form, verbatim=True)
+    frame = frame.mask(frame == "").dropna(how="all")  # spreadsheets leave empty rows behind
+    if (nameless := frame["feature"].isna()).any():
+        raise ValueError(f"{path}: row {nameless.idxmax()} names no feature; fill in its name, or leave the row out.")
     frame = frame[~frame["feature"].isin(list(others))]
     content: dict[str, Any] = {}
     if "after" in frame:  # such rows say what a feature costs once others were answered
@@ -87,7 +92,7 @@ def _from_table(path: Path, names: list[str], others: Collection[str], form: Csv
             raise ValueError(f"{path}: row {row} gives {short_repr(feature)} a price for the second time.")
         seen.add(feature)
     for key, column in (("feature_costs", "cost"), ("discounted_costs", "discounted"), ("delays", "delay")):
-        if column in frame:
+        if column in frame and (column == "cost" or frame[column].notna().any()):
             content[key] = _numbers(frame, column, path, form)
     for column in ("group", "bundle"):
         if column in frame:

@@ -176,8 +176,8 @@ class Rules:
         Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=(), skip=())
         """
         try:
-            content = json.loads(Path(path).read_text("utf-8"))
-        except ValueError as error:
+            content = json.loads(Path(path).read_text("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is no JSON ({error}): write an object of areas, enemies, first and so on."
             ) from error
@@ -185,7 +185,10 @@ class Rules:
             raise ValueError(
                 f"{path} must hold an object of areas, enemies, first and mandatory, got {short_repr(content)}."
             )
-        return cls.from_value(content) or cls()
+        try:
+            return cls.from_value(content) or cls()
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
 
     def _check(self) -> None:
         self._keep_lists()

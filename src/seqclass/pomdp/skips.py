@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -120,7 +121,7 @@ class SkipLogic:
         ----------
         path : str or path
             The file. Columns of a CSV file are ``question`` and ``after``, and if wanted ``answers``, ``implied`` and
-            ``match``; several questions or answers in a cell are separated by semicolons.
+            ``match``, with commas, semicolons or tabs between; several questions or answers in a cell have semicolons.
 
         Returns
         -------
@@ -140,16 +141,20 @@ class SkipLogic:
         ...     SkipLogic.read(path).rules[1]
         SkipRule(question='brand', after='smokes', answers=('yes', 'sometimes'), implied=None, match='all')
         """
-        text = Path(path).read_text("utf-8-sig")
         try:
+            text = Path(path).read_text("utf-8-sig")
             if Path(path).suffix.lower() == ".json":
                 return cls(json.loads(text))
-            lines = list(csv.DictReader(text.splitlines(), strict=True, skipinitialspace=True))
+            first = text.partition("\n")[0]
+            sign, file = max(",;\t", key=first.count), io.StringIO(text, newline="")
+            lines = list(csv.DictReader(file, delimiter=sign, strict=True, skipinitialspace=True))
             if not lines or not {"question", "after"} <= set(lines[0]):
                 raise ValueError('its first line must name the columns "question" and "after", and others follow.')
-            return cls([_of_cells(line) for line in lines])
-        except (ValueError, csv.Error) as error:
-            raise ValueError(f"{path} holds no skip logic: {error}") from error
+            # spreadsheets leave empty lines behind
+            return cls([_of_cells(line) for line in lines if any(line.values())])
+        except (ValueError, csv.Error, RecursionError) as error:
+            why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else error
+            raise ValueError(f"{path} holds no skip logic: {why}") from error
 
     def numbers(self, n_columns: int, names: Iterable[Any] | None = None) -> SkipLogic:
         """Return the same by numbers of columns; see `Rules.numbers`."""
