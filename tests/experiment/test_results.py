@@ -54,6 +54,16 @@ def test_summary(results: Results) -> None:
     )
 
 
+def test_cells_that_are_named_alike_are_told_of(tmp_path: Path) -> None:
+    labels = {"data": "d", "method": "a", "price": 0.1, "seed": 0, "fold": 0}
+    write_cells(tmp_path / "a.run", [(labels, {"accuracy": 0.5, "error": ""}), (labels | {"fold": 1}, {"error": ""})])
+    Results.load(tmp_path / "a.run")
+    write_cells(tmp_path / "a.run", [(labels, {"accuracy": 0.7, "error": ""})])
+    with pytest.warns(UserWarning, match=r"1 cell is named as another is.*first of 'a' on 'd': figures are over both"):
+        results = Results.load(tmp_path / "a.run")
+    assert results.summary(metrics=["accuracy"])["accuracy"].item() == pytest.approx(0.6)
+
+
 def test_summary_over_data_sets_counts_each_once(results: Results) -> None:
     row = results.summary(by=["method", "price"], metrics="accuracy", confidence=0.9).iloc[0]
     means = [np.mean([accuracy(d, 0, s, f) for s in (0, 1) for f in range(3)]) for d in range(4)]

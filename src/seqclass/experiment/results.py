@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass._utils.warned import warn_caller
 from seqclass.costs import Costs
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
@@ -96,6 +97,9 @@ class Results(Readable):
     def load(cls, path: str | Path, unit: str = "") -> Results:
         """Open the file of a run, which may still be going on.
 
+        A warning tells of cells that are named alike and were computed from other data or settings, such as before and
+        after a data file was corrected: figures are of all of them.
+
         Parameters
         ----------
         path : path
@@ -114,8 +118,17 @@ class Results(Readable):
         ValueError
             If it is not the file of a run.
         """
-        with open_store(Path(path)):
-            return cls(path, unit=unit)
+        results = cls(path, unit=unit)
+        cells = results._table()
+        again = cells[cells.duplicated(list(LABELS))]
+        if len(again):
+            what = "cell is named as another is" if len(again) == 1 else "cells are named as others are"
+            warn_caller(
+                f"{path}: {len(again)} {what}, by data, method, price, seed and fold, and computed from other data or "
+                f"settings, first of {again['method'].iloc[0]!r} on {again['data'].iloc[0]!r}: figures are over both; "
+                "use a new file after such a change."
+            )
+        return results
 
     @property
     def n_missing(self) -> int:
