@@ -356,6 +356,24 @@ def test_marks_have_words(rows: str, fitted: SequentialClassifier, tmp_path) -> 
         policy_data(fitted, labels=tmp_path / "l.csv")
 
 
+def test_a_table_of_prices_has_bundles_beside_marks(tmp_path: Path) -> None:
+    X, y = table(3, 60)
+    X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    rows = "feature,cost,bundle\nage,0.02,{}\npain is,0.01,{}\nfever,0.02,{}\n"
+    command = ["fit", str(tmp_path / "d.csv"), "-t", "y", "--marks", "pain is", "--method", "etana", "--held-out", "0"]
+    command += ["--costs", str(tmp_path / "p.csv"), "-o", str(tmp_path / "m.seq")]
+    for bundles, names in ((("", "", ""), {"pain is"}), (("exam", "", "exam"), {"pain is", "exam"})):
+        (tmp_path / "p.csv").write_text(rows.format(*bundles), "utf-8")
+        told = CliRunner().invoke(main, command)
+        assert not told.exit_code, told.output
+        prices = load(tmp_path / "m.seq").agent_.prices
+        assert set(prices.bundle_names) == names
+        assert prices.full.tolist() == [0.02, 0.01, 0.01, 0.01, 0.02]
+    (tmp_path / "p.csv").write_text(rows.format("exam", "exam", ""), "utf-8")
+    told = CliRunner().invoke(main, command)
+    assert "bundles: 'pain is: m0' is a mark of 'pain is', which is asked by itself" in " ".join(told.output.split())
+
+
 @pytest.mark.slow
 def test_the_command_line_fits_to_marks(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

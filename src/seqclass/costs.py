@@ -203,7 +203,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             _to_mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
         )
         if self.marks is not None and names is not None:
-            bundles = {**(bundles or {}), **self._bundles_of_marks(bundles, names)}
+            bundles = self._bundles_with_marks(bundles, names)
         labels, known, members = None, list[tuple[Any, int]](), dict[Any, list[Any]]()
         if bundles is not None:
             labels, known = _labels(bundles, "bundles", n_features, names)
@@ -219,14 +219,21 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             prices = replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
         return replace(prices, after=read_prices_after(self.prices_after, prices, members, names))
 
-    def _bundles_of_marks(self, bundles: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
-        """The question of each column that is one of its marks."""
-        if bundles is not None and not isinstance(bundles, Mapping):
-            raise ValueError("bundles must be a dict by name beside marks.")
+    def _bundles_with_marks(self, bundles: Any, names: Sequence[Hashable]) -> dict[Hashable, Any]:
+        """Bundles by the names of columns, those that are marks of a question among them."""
         owner: dict[Hashable, str] = {}
         for question in self.marks or ():
             owner |= dict.fromkeys(columns_of_marks(question, names), question)
-        return owner
+        if bundles is None:
+            return owner
+        labels, known = _labels(bundles, "bundles", len(names), names)
+        told = {name: known[k][0] for name, k in zip(names, labels.tolist()) if k >= 0}
+        if both := [name for name in owner if told.get(name, owner[name]) != owner[name]]:
+            raise ValueError(
+                f"bundles: {short_repr(both[0])} is a mark of {short_repr(owner[both[0]])}, which is asked by itself: "
+                "take it out of the bundle."
+            )
+        return told | owner
 
     def _visits(self, delays: Any, n_features: int, names: Sequence[Hashable] | None) -> Visits | None:
         """What visits cost; None where they cost nothing, and features are best bought one at a time."""
