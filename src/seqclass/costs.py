@@ -653,7 +653,7 @@ def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[n
     if np.isfinite(least) and least > 0 and least >= dearest:
         warn_caller(
             f"the cheapest feature costs {least:g} and the dearest error {dearest:g}, so that nothing is worth buying: "
-            "prices look like money; give decision_costs (--decision-costs), what errors cost in the same money."
+            "prices look like money; give decision_costs, what errors cost in the same money."
         )
 
 

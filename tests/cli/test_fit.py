@@ -52,6 +52,20 @@ def test_of_no_case_more_is_asked_than_is_said(folder: Path, run: Any, how: str,
     assert record.n_features.max() == 1 < clf.n_features_in_
 
 
+def test_where_nothing_may_be_asked_it_is_said(folder: Path, run: Any) -> None:
+    told = [run(*FIT, "--max-cost", "0.001", *more).stdout for more in ((), ("--verbose",))]
+    told += [run("show", "model.seq").stdout, run("show", "model.seq", "--card").stdout]
+    assert all("Nothing is asked for: every case is decided at once." in text for text in told[:3])
+    assert "It decides at once.\n\nMay be asked for: nothing." in told[3]
+    assert "No feature is asked for. Costs of decisions" in told[3]
+    assert not [text for text in told if "first: ;" in text or "outcomes\n\n" in text or "0 of 0" in text]
+
+
+@pytest.mark.filterwarnings("default:the cheapest feature costs:UserWarning")
+def test_what_to_do_about_prices_in_money_is_one_option(folder: Path, run: Any) -> None:
+    assert "money; give --decision-costs, what errors cost" in run(*FIT, "--price", "20").stderr
+
+
 def test_a_limit_of_cost_where_visits_cost_something_needs_any_order(folder: Path, run: Any, refuses: Any) -> None:
     limit = ("--visit-cost", "0.01", "--max-cost", "0.05")
     assert "needs --order adaptive" in refuses(*FIT, *limit)

@@ -230,6 +230,10 @@ def settings(clf: BaseSequentialClassifier) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in chosen.items()}
 
 
+#: Of a policy whose limits let nothing be asked.
+NOTHING_ASKED = "Nothing is asked for: every case is decided at once."
+
+
 def feature_lines(features: list[dict[str, Any]]) -> str:
     """Lay out the features of `describe`."""
     rows = [

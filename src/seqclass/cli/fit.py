@@ -17,7 +17,7 @@ from seqclass._utils.validation import columns_of
 from seqclass._utils.warned import HeldOutWarning
 from seqclass.adaptive_classifier import adaptive
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import describe, describe_cost, describe_held_out, feature_lines
+from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_output
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
 from seqclass.cli._progress import show_progress
@@ -221,11 +221,13 @@ def _report(
         features = content["features"]
         more = f"\n  ... and {len(features) - 8} more (seqclass show {output} --all)" if len(features) > 8 else ""
         click.echo(wrap(_gap(content["scope"], content["gap"])))
-        click.echo(f"\n{begins}; {most}:\n{feature_lines(features[:8])}{more}\n")
+        asked = f"{begins}; {most}:\n{feature_lines(features[:8])}{more}" if features else NOTHING_ASKED
+        click.echo(f"\n{asked}\n")
     else:
         names = list(dict.fromkeys(feature.get("bundle", feature["name"]) for feature in content["features"]))
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        click.echo(wrap(f"{begins}: {', '.join(names[:5])}{more}; {most}."))
+        asked = f"{begins}: {', '.join(names[:5])}{more}; {most}." if names else NOTHING_ASKED
+        click.echo(wrap(asked))
     click.echo(next_text(str(output)))
 
 

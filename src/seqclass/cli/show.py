@@ -11,6 +11,7 @@ from seqclass._utils.text import money
 from seqclass.agent.agent import agent_of
 from seqclass.cli._describe import (
     LIMITED,
+    NOTHING_ASKED,
     bound_text,
     contract_text,
     describe,
@@ -81,8 +82,8 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     sizes = f"  {len(rows)} classes by {len(content['decisions'])} decisions, in --all and --json"
     click.echo(sizes if wide else table(["", *content["decisions"]], rows))
     any_order = "any of which may come next, what tells most for its price first"
-    click.echo(f"\nFeatures, {any_order if clf.problem_.any_order else 'in the order they are asked for'}:")
-    click.echo(feature_lines(content["features"]))
+    heading = f"Features, {any_order if clf.problem_.any_order else 'in the order they are asked for'}:"
+    click.echo(f"\n{heading}\n{feature_lines(content['features'])}" if content["features"] else f"\n{NOTHING_ASKED}")
     rest = len(clf.order_) - len(content["features"])
     if rest > 0:
         click.echo(f"  ... and {rest} more (--all)")

@@ -49,11 +49,14 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
     decisions, unit = ", ".join(map(_plain, agent.decisions.tolist())), agent.unit
     asked = [_plain(feature_name(agent, column)) for column in agent.order.tolist()]
     known = list(map(_plain, names_at_start(agent)))
+    asks = (
+        f"It asks for one feature after the other, up to {clf.policy_.n_stages} of {len(asked)}, and decides once the "
+    )
+    asks = f"{asks}next is expected to save less than it costs." if asked else "It decides at once."
     parts = [
         f"# Model card{f': {_plain(agent.target_name)}' if agent.target_name else ''}",
         "## Intended use",
-        f"It decides for one of: {decisions}. It asks for one feature after the other, up to {clf.policy_.n_stages} of "
-        f"{len(asked)}, and decides once the next is expected to save less than it costs.",
+        f"It decides for one of: {decisions}. {asks}",
         f"May be asked for: {', '.join(asked) or 'nothing'}."
         + (f" Known before: {', '.join(known)}." if known else ""),
         "Who may use it, and for whom it is not meant: not said yet.",
@@ -94,6 +97,8 @@ def _table(head: list[str], rows: Iterable[list[str]]) -> str:
 
 def _prices(agent: Agent, unit: str) -> str:
     prices = agent.prices.take(agent.order)
+    if not prices.full.size:
+        return "No feature is asked for."
     text = f"A feature costs {_span(prices.full, unit)}."
     lower = prices.discounted[prices.discounted < prices.full]
     text = f"{text[:-1]}, and {_span(lower, unit)} once another of its group was acquired." if lower.size else text
