@@ -207,7 +207,7 @@ def test_some_tests_by_name_or_number() -> None:
         ({"sensitivity": [0.9]}, r"sensitivity must have shape \(2,\)"),
         ({"prior": 1.5}, "prior must lie between 0 and 1"),
         ({"prior": [0.5, 0.6]}, "prior must sum to 1"),
-        ({"names": ["a", "a"]}, "names must hold at least 1 different names"),
+        ({"names": ["a", "a"]}, "names must be different names, and 'a' stands there twice"),
         ({"names": "ab"}, "names must hold"),
         ({"names": ["a", "diagnosis"]}, "cannot be called 'diagnosis'"),
         ({"classes": ["a"]}, "classes must hold at least 2"),
@@ -244,7 +244,7 @@ def test_ratios_of_no_test_are_refused() -> None:
         (("wrong,,1000,100", "wrong,,1000,"), "row 'wrong' must be finite"),
         (("wrong,", "prior,"), "more than one row 'prior'"),
         (("troponin,30", "troponin,"), "price of 'troponin' is missing"),
-        (("troponin", "d-dimer"), "different names"),
+        (("troponin", "d-dimer"), "'d-dimer' stands there twice"),
         (("120,", "-1,"), "feature_costs must not be negative"),
     ],
 )
@@ -253,3 +253,12 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, change: tuple[str, str]
     (tmp_path / "tests.csv").write_text(CSV.replace(*change))
     with pytest.raises(ValueError, match=words):
         TestTable.from_csv(tmp_path / "tests.csv")
+
+
+def test_names_in_a_file_are_texts_and_none_may_lack(tmp_path: Path) -> None:
+    file = tmp_path / "tests.csv"
+    file.write_text("test,price,sensitivity,specificity\nNA,1,0.9,0.8\n,,,\nK,1,0.8,0.9\nprior,,0.2,\n")
+    assert TestTable.from_csv(file).names == ("NA", "K")
+    file.write_text("test,price,sensitivity,specificity\nNA,1,0.9,0.8\n,1,0.8,0.9\nprior,,0.2,\n")
+    with pytest.raises(ValueError, match="row 2 has no name in the column 'test'"):
+        TestTable.from_csv(file)

@@ -283,6 +283,18 @@ def test_outcomes_bet_against_the_model(client: Any, paths: dict[str, Path]) -> 
     assert says["loc"] == ["body", "true_class"]
 
 
+def test_a_true_class_counts_as_right_however_it_is_written(tmp_path: Path) -> None:
+    X, y = frame_of(0, 2)
+    SequentialClassifier(feature_costs=5.0).fit(X, (y == "a").astype(int)).save(tmp_path / "m.seq")
+    with running(create_app(tmp_path / "m.seq")) as client:
+        begun = post(client, "/cases", {})
+        for label in (0, 0.0, "0", False, 1, 1.0, "1", True):
+            post(client, "/outcomes", {"case": begun["case"], "true_class": label})
+        counted = client.get("/metrics").text
+    for right in ("true", "false"):
+        assert f'seqclass_outcomes_total{{model="m",right="{right}"}} 4.0' in counted
+
+
 WRONG: dict[str, tuple[str, Any, list[Any], str]] = {
     "true": ("/next", {"answers": {"age": True}}, ["body", "answers", "age"], "'age' must be a number, got true"),
     "known true": ("/cases", {"known": {"age": False}}, ["body", "known"], "'age' must be a number, got false"),

@@ -24,7 +24,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_fi
 from seqclass.bn import NetworkTables
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
-from seqclass.datasets._tables import CsvForm, read_frame
+from seqclass.datasets._tables import CsvForm, read_named_rows
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate, with_names
 from seqclass.pomdp.prices_after import code_answers, with_prices_after
 from seqclass.pomdp.visits import with_visits
@@ -205,7 +205,8 @@ class TestTable:
         ValueError
             If the file or one of its cells is wrong; the message names column and test.
         """
-        return cls.from_frame(read_frame(Path(path), text=("test", "group"), form=CsvForm(sep, decimal)), **settings)
+        frame = read_named_rows(Path(path), ("test", "group"), ("test",), CsvForm(sep, decimal))
+        return cls.from_frame(frame, **settings)
 
     @classmethod
     def from_frame(
@@ -254,6 +255,10 @@ class TestTable:
 
         if "test" not in frame:
             raise ValueError(f"a table of tests needs a column 'test' of names; it has {join_names(frame.columns)}.")
+        if (nameless := frame["test"].isna().to_numpy()).any():
+            raise ValueError(
+                f"row {nameless.argmax() + 1} has no name in the column 'test': give it one, or leave it out."
+            )
         table = frame.set_axis([str(name).strip() for name in frame["test"]]).drop(columns="test")
         columns = _accuracy_columns([str(name) for name in table.columns])
         groups = table.pop("group") if "group" in table else None
@@ -525,7 +530,9 @@ def _cumulative_prices(problem: AcquisitionProblem, order: IntArray) -> FloatArr
 
 def _check_names(names: Sequence[str], what: str, least: int) -> tuple[str, ...]:
     known = tuple(map(str, names)) if not isinstance(names, str) else ()
-    if len(known) < least or len(set(known)) < len(known) or not all(name.strip() for name in known):
+    if twice := [name for name in known if known.count(name) > 1]:
+        raise ValueError(f"{what} must be different names, and {short_repr(twice[0])} stands there twice.")
+    if len(known) < least or not all(name.strip() for name in known):
         raise ValueError(f"{what} must hold at least {least} different names, got {short_repr(names)}.")
     return known
 

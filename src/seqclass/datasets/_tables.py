@@ -247,6 +247,14 @@ def read_frame(
     return frame
 
 
+def read_named_rows(path: Path, text: Collection[str], named: Collection[str], form: CsvForm = USUAL) -> Any:
+    """Read a table, some columns of which hold names, where NA is one; without the empty rows of spreadsheets."""
+    frame = read_frame(path, text=text, form=form)
+    named = [column for column in named if column in frame]
+    frame[named] = read_frame(path, named, text=named, form=form, verbatim=True)
+    return frame.mask(frame == "").dropna(how="all")
+
+
 def _parse_decimals(column: Any, form: CsvForm) -> Any:
     """A column of numbers with decimal commas, which pandas reads as texts where a cell has points too or is none."""
     import pandas as pd

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from seqclass import __version__
 from seqclass._utils.progress import log_event
 from seqclass._utils.tables import to_json_value
+from seqclass._utils.validation import class_numbers
 from seqclass.serve.fhir import Forms, operation_outcome
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
 from seqclass.serve.outcomes import Watch
@@ -181,7 +182,9 @@ def create_app(
         """Take the true class of a case, and say whether decisions cost more than the model expects."""
         model, session = texts.read(body.case, served)
         stands, request.state.model = watch.note(model, session, body.true_class), model.name
-        meters.outcomes.labels(model.name, str(str(session.decision) == str(body.true_class)).lower()).inc()
+        [true_class] = class_numbers(model.agent.classes, [body.true_class]).tolist()
+        right = str(session.decision) == str(model.agent.classes[true_class])
+        meters.outcomes.labels(model.name, str(right).lower()).inc()
         meters.evidence.labels(model.name, model.digest).set(stands["evidence"])
         meters.alarm.labels(model.name, model.digest).set(stands["alarm"])
         return _json(stands)
