@@ -24,7 +24,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_fi
 from seqclass.bn import NetworkTables
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
-from seqclass.datasets._tables import CsvForm, read_named_rows
+from seqclass.datasets._tables import CsvForm, read_frame
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate, with_names
 from seqclass.pomdp.prices_after import code_answers, with_prices_after
 from seqclass.pomdp.visits import with_visits
@@ -205,8 +205,8 @@ class TestTable:
         ValueError
             If the file or one of its cells is wrong; the message names column and test.
         """
-        frame = read_named_rows(Path(path), ("test", "group"), ("test",), CsvForm(sep, decimal))
-        return cls.from_frame(frame, **settings)
+        frame = read_frame(Path(path), text=("group",), form=CsvForm(sep, decimal), names=("test",))
+        return cls.from_frame(frame.dropna(how="all"), **settings)
 
     @classmethod
     def from_frame(

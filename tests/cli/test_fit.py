@@ -212,6 +212,16 @@ def test_names_of_features_in_a_table_of_prices_are_texts(run: Any, refuses: Any
     assert "p.csv: row 2 names no feature" in refuses(*command, "--costs", prices)
 
 
+def test_names_of_classes_in_a_table_of_costs_are_texts(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": [1, 2, 1, 3], "y": ["None", "ill"] * 2}).to_parquet(tmp_path / "d.parquet")
+    (tmp_path / "c.csv").write_text("class,None,ill\nNone,0,1\nill,5,0\n")
+    command = ("fit", tmp_path / "d.parquet", "-t", "y", "-o", tmp_path / "m.seq")
+    told = run(*command, "--decision-costs", tmp_path / "c.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert seqclass.load(tmp_path / "m.seq").decision_costs_.tolist() == [[0, 1], [5, 0]]
+
+
 @pytest.mark.parametrize("corner", ["true", ""], ids=["named", "as pandas writes an index"])
 def test_decision_costs(folder: Path, run: Any, corner: str) -> None:
     Path("wrong.csv").write_text(f"{corner},no,refer,yes,maybe\nyes,5,.3,0,1\nmaybe,1,.3,1,0\nno,0,.3,2,1\n")

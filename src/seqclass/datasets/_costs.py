@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass._utils.validation import check_costs
-from seqclass.datasets._tables import USUAL, CsvForm, header, read_named_rows, require_file
+from seqclass.datasets._tables import USUAL, CsvForm, header, read_frame, require_file
 
 _COLUMNS = ("feature", "cost", "discounted", "group", "bundle", "delay", "after")
 _VISITS = ("visit_cost", "delay_cost", "max_panel")
@@ -61,7 +61,8 @@ def _from_table(path: Path, names: list[str], others: Collection[str], form: Csv
             f"{path} must have the columns feature and cost, and may have discounted, group, bundle, delay and "
             f"after{hint}; it has {join_names(columns)}."
         )
-    frame = read_named_rows(path, _COLUMNS, ("feature", "after"), form)
+    frame = read_frame(path, text=_COLUMNS, form=form, names=("feature", "after"))
+    frame = frame.dropna(how="all")  # spreadsheets leave empty rows behind
     if (nameless := frame["feature"].isna()).any():
         raise ValueError(f"{path}: row {nameless.idxmax()} names no feature; fill in its name, or leave the row out.")
     frame = frame[~frame["feature"].isin(list(others))]

@@ -207,14 +207,16 @@ def read_frame(
     *,
     labels: str | None = None,
     row_names: bool = False,
+    names: Collection[str] = (),
     verbatim: bool = False,
 ) -> Any:
-    """Read a CSV, TSV or Parquet file, a column of labels as texts; its rows are numbered from 1."""
+    """Read a CSV, TSV or Parquet file, labels as texts, and names, of which NA is one; rows are numbered from 1."""
     import pandas as pd
 
     unique, has_index = _header(path, opener, form)
     wanted = unique[has_index and not row_names :]
-    text = {*text, unique[0]} if row_names else text
+    names = {*names, unique[0]} if row_names else set(names)
+    text = {*text, *names}
     text = text if labels is None else {*text, labels}
     if columns is not None:
         wanted = [name for name in wanted if name in set(columns)]
@@ -236,8 +238,11 @@ def read_frame(
         if form.decimal == ",":
             for name in frame.columns.difference(list(types)):
                 frame[name] = _parse_decimals(frame[name], form)
+        if named := [name for name in wanted if name in names]:
+            as_written = _read_rows(path, opener, form, unique, dict.fromkeys(named, str), True)[named]
+            frame[named] = as_written.mask(as_written == "")
         if form.na_values is None and not verbatim:
-            _warn_of_none(path, opener, form, unique, frame)
+            _warn_of_none(path, opener, form, unique, frame.drop(columns=named))
     if labels is not None:
         form = USUAL if kind(path) == "parquet" else form
         frame[labels] = frame[labels].map(form.label, na_action="ignore")
@@ -245,14 +250,6 @@ def read_frame(
         raise NoRows(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     return frame
-
-
-def read_named_rows(path: Path, text: Collection[str], named: Collection[str], form: CsvForm = USUAL) -> Any:
-    """Read a table, some columns of which hold names, where NA is one; without the empty rows of spreadsheets."""
-    frame = read_frame(path, text=text, form=form)
-    named = [column for column in named if column in frame]
-    frame[named] = read_frame(path, named, text=named, form=form, verbatim=True)
-    return frame.mask(frame == "").dropna(how="all")
 
 
 def _parse_decimals(column: Any, form: CsvForm) -> Any:
