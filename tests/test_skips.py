@@ -30,6 +30,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.rules import with_rules
+from seqclass.selection import SAOLA
 
 QUICK = Adaptive([ClassInformation()], n_paths=100, n_cases=100, max_rounds=0, certificate_paths=0)
 NOT_ASKED = -2
@@ -340,6 +341,15 @@ def test_numbers_that_are_cut_into_bins_have_no_single_answer() -> None:
     X["age"] = np.linspace(0, 90, len(X))
     with pytest.raises(ValueError, match="age has no answer 18; it has"):
         SequentialClassifier(rules=SkipLogic({"fever": {"after": "age", "answers": 18}})).fit(X, y)
+
+
+def test_what_a_selector_leaves_out_is_told_by_its_name() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = pd.DataFrame({"sex": rng.choice(["f", "m"], 300), "iron": y + rng.normal(0, 0.3, 300)})
+    logic = SkipLogic({"iron": {"after": "sex", "answers": "f"}})
+    with pytest.raises(ValueError, match="skip logic: sex, which opens iron, is left out of the model"):
+        SequentialClassifier(rules=logic, selector=SAOLA()).fit(X, y)
 
 
 def test_skip_logic_comes_from_files(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def skip_rules(settings: Settings, naming: ColumnNaming) -> AnswerRules | None:
         return None
     place = {int(column): feature for feature, column in enumerate(support)}
     numbers = rules.skip.numbers(len(coder.n_outcomes_), naming.names)
-    return answer_rules(numbers, naming, place, coder.n_outcomes_[support])
+    return answer_rules(numbers, naming, place, coder.n_outcomes_[support], naming.names)
 
 
 def without_skipped(settings: Settings, naming: ColumnNaming, codes: Any) -> Any:

@@ -207,7 +207,11 @@ def _expand(given: Any) -> Iterator[SkipRule]:
 
 
 def answer_rules(
-    logic: SkipLogic, naming: Naming, place: Mapping[int, int], n_outcomes: Mapping[int, int] | IntArray
+    logic: SkipLogic,
+    naming: Naming,
+    place: Mapping[int, int],
+    n_outcomes: Mapping[int, int] | IntArray,
+    columns: Any = None,
 ) -> AnswerRules | None:
     """Skip logic of columns by number as one of the features that they are, ``place``; None where nothing is left.
 
@@ -216,8 +220,9 @@ def answer_rules(
     rules = [rule for rule in logic.rules if rule.question in place]
     for rule in rules:
         if rule.after not in place and rule.implied is None:
+            after = f"column {rule.after}" if columns is None else columns[int(rule.after)]
             raise ValueError(
-                f"skip logic: column {rule.after}, which opens {naming.feature(place[rule.question])}, is left out of "
+                f"skip logic: {after}, which opens {naming.feature(place[rule.question])}, is left out of "
                 "the model, so that nobody would be asked: keep it, or leave both out."
             )
     rules = [rule for rule in rules if rule.after in place]
