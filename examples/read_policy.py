@@ -107,9 +107,9 @@ class Reader:
 
     def own(self, case, q):
         """Price of a question, that of its visit left out."""
-        price, told = self.questions[q]["full_price" if self.in_full(case, q) else "price"], self.told(case)
+        price, shown = self.questions[q]["full_price" if self.in_full(case, q) else "price"], case["shown"]
         for one in self.prices_after:  # of those that hold the last one counts
-            if one["question"] == q and all(told.get(gate["feature"], -1) in gate["answers"] for gate in one["if"]):
+            if one["question"] == q and all(shown.get(gate["feature"], -1) in gate["answers"] for gate in one["if"]):
                 price = one["price"]
         return price
 

@@ -359,6 +359,8 @@ def test_prices_say_when(clf: EarlyClassifier) -> None:
         ({"step_cost": [1, 2]}, "or one for each of the 8 steps"),
         ({"n_checkpoints": 0}, "n_checkpoints"),
         ({"n_patterns": -1}, "n_patterns"),
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"random_state": -1}, "random_state must be at least 0"),
     ],
 )
 def test_what_is_refused(settings: dict[str, Any], words: str, clf: EarlyClassifier) -> None:

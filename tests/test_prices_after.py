@@ -451,3 +451,60 @@ def test_tests_of_a_table_and_bundles() -> None:
     order = clf.acquire(X[:20]).order
     wanted = [0.002 if (row := path.tolist()).index(1) < row.index(2) else 0.01 for path in order]
     np.testing.assert_allclose(clf.acquire(X[:20]).paid, np.array(wanted) + 0.03, atol=1e-12)
+
+
+@pytest.mark.parametrize("told", [None, 1.0], ids=["any answer", "one answer"])
+def test_what_is_missing_changes_no_price_though_it_tells_something(told: float | None) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = (rng.random((200, 2)) < 0.2 + 0.6 * y[:, None]).astype(float)
+    X[rng.random(200) < 0.1 + 0.4 * y, 0] = np.nan
+    costs = Costs([0.01, 0.04], prices_after={(1, 0 if told is None else (0, told)): 0.002})
+    clf = SequentialClassifier(
+        feature_costs=costs, discretizer="precomputed", missing="informative", order="given", solver=FirstK(2)
+    ).fit(X, y)
+    rows = np.array([[np.nan, 1.0], [1.0, 1.0]])
+    record = clf.acquire(rows)
+    assert record.n_features.tolist() == [2, 2]
+    np.testing.assert_allclose(record.paid, [0.05, 0.012])
+    assert score_rows(clf, rows, [0, 1], prices=costs.prices(2)).mean_price == pytest.approx(0.031)
+    case = clf.session()
+    case.unavailable(0)
+    assert case.next_feature is not None
+    assert case.next_feature.price == pytest.approx(0.04)
+
+
+def test_what_skip_logic_implies_changes_no_price_at_the_start_or_later() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = pd.DataFrame({"smokes": np.where(rng.random(300) < 0.3 + 0.3 * y, "yes", "no")})
+    X["packs"] = np.where(X["smokes"] == "no", "few", rng.choice(["few", "many"], 300))
+    X["scan"] = np.where(rng.random(300) < 0.1 + 0.8 * y, "bad", "fine")
+    costs = Costs({"smokes": 0.001, "packs": 0.002, "scan": 0.05}, prices_after={("scan", "packs"): 0.01})
+    form = SkipLogic(
+        {"packs": [{"after": "smokes", "answers": "yes"}, {"after": "smokes", "answers": "no", "implied": "few"}]}
+    )
+    for known in (None, ["smokes"]):
+        clf = SequentialClassifier(feature_costs=costs, order="adaptive", rules=form, known=known, solver=QUICK)
+        row = pd.DataFrame([{"smokes": "no", "packs": None, "scan": "bad"}])
+        paid = 0.05 + (0 if known else 0.001)
+        assert clf.fit(X, y).acquire(row).paid == pytest.approx(paid)
+        case = clf.session(known={"smokes": "no"} if known else None)
+        if not known:
+            case.observe("smokes", "no")
+        assert case.next_feature is not None
+        assert (case.next_feature.name, case.next_feature.price) == ("scan", pytest.approx(0.05))
+        data = policy_data(clf)
+        told = reader()(data)
+        told.tell([question["name"] for question in data["questions"]].index("smokes"), [0])
+        assert told.own(told.view(), told.next_panel()[0]) == pytest.approx(0.05)
+        case.observe("scan", "bad")
+        assert case.paid == pytest.approx(paid)
+
+
+def test_where_nothing_is_bought_groups_cost_nothing() -> None:
+    X, y = cases()
+    costs = Costs(2.0, groups={"sample": "lab", "blood": "lab"}, discounted_costs=1.0, visit_cost=1.0)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive", solver=None).fit(X[["sample", "blood"]], y)
+    assert clf.explain(X[:2])[0].paid == 0
+    assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == 0

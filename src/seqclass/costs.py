@@ -69,7 +69,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Prices that depend on what was answered before, such as ``{("blood", "sample"): 1.0}``, what blood costs once
         sample was answered, or ``{("scan", ("history", "yes"), "sample"): 0.5}``, once history was answered yes and
         sample anything; of several that hold the last one counts. What is known counts as answered, what is missing
-        does not. Not with visits.
+        or implied by skip logic does not. Not with visits.
     marks : sequence of str or None
         Columns whose cells hold several marks, such as ``"sharp; burning"``. `fit` makes a column of yes and no of each
         mark, ``"pain is: sharp"``, and a bundle of these, ``"pain is"``; see `seqclass.datasets.split_marks`.
@@ -696,7 +696,7 @@ def full_price_steps(
     """Steps that cost the full price, (n, longest): of each group the least surcharge of its first visit."""
     full, rows = acquired & (groups[order] < 0), np.arange(len(order))
     number = np.broadcast_to(np.arange(order.shape[1]), order.shape) if visit is None else visit
-    for group in np.unique(groups[groups >= 0]).tolist():
+    for group in np.unique(groups[groups >= 0]).tolist() if order.size else ():  # where anything was asked
         some = acquired & (groups[order] == group)
         some &= number == np.where(some, number, np.inf).min(axis=1, keepdims=True, initial=np.inf)
         on = rows[some.any(axis=1)]

@@ -165,14 +165,15 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         price = np.asarray(1 / n_steps if self.step_cost is None else self.step_cost, dtype=float)
         if price.shape not in ((), (n_steps,)) or not (np.isfinite(price) & (price >= 0)).all():
             raise ValueError(f"step_cost must be a price of at least 0, or one for each of the {n_steps} steps.")
-        if len(self.classes_) < 2 or (n_folds := min(self.cv, np.bincount(codes).min())) < 2:
+        cv, seed = check_integer(self.cv, "cv", 2), check_integer(self.random_state, "random_state", 0)
+        if len(self.classes_) < 2 or (n_folds := min(cv, np.bincount(codes).min())) < 2:
             raise ValueError("y must have at least two classes, of at least two series each.")
         n = min(check_integer(self.n_checkpoints, "n_checkpoints", 1), n_steps)
         self.checkpoints_ = -(-np.arange(1, n + 1, dtype=np.intp) * n_steps // n)  # rounded up
         self._paid = np.broadcast_to(price, n_steps).cumsum()[self.checkpoints_ - 1]
         n_patterns = 0 if self.estimator is not None else check_integer(self.n_patterns, "n_patterns", 0)
-        self._patterns = RandomKernels.draw(X, n_patterns, np.random.default_rng(self.random_state))
-        cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state + k) for k in range(3)]
+        self._patterns = RandomKernels.draw(X, n_patterns, np.random.default_rng(seed))
+        cuts = [StratifiedKFold(n_folds, shuffle=True, random_state=seed + k) for k in range(3)]
         beliefs = self._fit_beliefs(X, codes, cuts[0])
         self._prior = np.bincount(codes) / len(codes)
         losses = {("values", "at once"): float((codes != self._prior.argmax()).sum() * len(cuts))}

@@ -328,7 +328,7 @@ def _rules(data: dict[str, Any], defines: dict[str, Any]) -> list[str]:
         _table("int", "after_start", _starts(by_question)),
         _table("double", "after_price", [one["price"] for one in prices]),
         _table("int", "if_start", _starts([one["if"] for one in prices])),
-        *(_table("int", f"if_{key}", [gate[key] for gate in ifs]) for key in ("after", "feature")),
+        _table("int", "if_feature", [gate["feature"] for gate in ifs]),
         _table("int", "if_answer_start", _starts([gate["answers"] for gate in ifs])),
         _table("int", "if_answer", _flat(gate["answers"] for gate in ifs)),
     ] * bool(prices)

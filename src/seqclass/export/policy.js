@@ -162,8 +162,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const own = (s, q) => {
     const price = inFull(s, q) ? questions[q].full_price : questions[q].price;
     if (!pricesAfter[q].length) return price;
-    const told = toldBy(s);
-    return pricesAfter[q].reduce((last, one) => one.if.every(({ feature, answers }) => answers.includes(told[feature])) ? one.price : last, price);
+    return pricesAfter[q].reduce((last, one) => one.if.every(({ feature, answers }) => answers.includes(s.shown[feature])) ? one.price : last, price);
   };
   /* What visits cost: a question costs one in which it is alone, unless it was ordered before. */
   const visits = data.visits, waits = questions.map((_, q) => visits ? visits.delay_cost * visits.delays[q] : 0);

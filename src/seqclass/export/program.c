@@ -128,7 +128,7 @@ static void seq_joint(const seq_view *s, int question, int outcome, double *join
 }
 
 #if SEQ_DEPENDS
-#define seq_after_answers(s, question, price) seq_price_after((s)->seen, (s)->shown, question, price)
+#define seq_after_answers(s, question, price) seq_price_after((s)->shown, question, price)
 #else
 #define seq_after_answers(s, question, price) (price)
 #endif

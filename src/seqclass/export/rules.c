@@ -1,4 +1,4 @@
-#if SEQ_LOGIC || SEQ_DEPENDS
+#if SEQ_LOGIC
 /* Outcome of a feature of a question: seen, or implied by what is known at the start; else -1. */
 static int seq_told_of(const int *seen, const int *shown, int question, int feature)
 {
@@ -8,15 +8,15 @@ static int seq_told_of(const int *seen, const int *shown, int question, int feat
 #endif
 
 #if SEQ_DEPENDS
-/* A price that depends on answers: of those that hold the last one; else as it is. */
-static double seq_price_after(const int *seen, const int *shown, int question, double price)
+/* A price that depends on answers, not on what is implied: of those that hold the last one; else as it is. */
+static double seq_price_after(const int *shown, int question, double price)
 {
     int i, k, n, holds;
     for (i = seq_after_start[question]; i < seq_after_start[question + 1]; i++) {
         for (holds = 1, k = seq_if_start[i]; k < seq_if_start[i + 1]; k++) {
-            int told = seq_told_of(seen, shown, seq_if_after[k], seq_if_feature[k]), is = 0;
+            int is = 0;
             for (n = seq_if_answer_start[k]; n < seq_if_answer_start[k + 1]; n++)
-                is = is || seq_if_answer[n] == told;
+                is = is || seq_if_answer[n] == shown[seq_if_feature[k]];
             holds = holds && is;
         }
         price = holds ? seq_after_price[i] : price;

@@ -84,8 +84,10 @@ def code_answers(after: Sequence[PriceAfter], naming: Naming, n_outcomes: IntArr
     """The same with outcomes of features in the place of answers."""
 
     def code(feature: int, answers: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-        size = int(n_outcomes[feature])
-        return answers and tuple(outcome_of(naming, feature, one, size, "prices_after") for one in answers)
+        size, missing = int(n_outcomes[feature]), naming.missing(feature)
+        if answers is None:  # a missing one is none, whether it is an outcome or not
+            return None if missing < 0 else tuple(one for one in range(size) if one != missing)
+        return tuple(outcome_of(naming, feature, one, size, "prices_after") for one in answers)
 
     return tuple(
         one if one.coded else replace(one, after={f: code(f, answers) for f, answers in one.after.items()}, coded=True)

@@ -91,6 +91,8 @@ def _single_questions(features: IntArray, problem: AcquisitionProblem) -> tuple[
 def find_price_levels(prices: Sequence[PriceAfter], belief: BeliefState) -> FloatArray:
     """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN where others are."""
     gates = np.unique([gate for one in prices for gate in one.after])
+    if belief.problem.structure.starts is not None and belief.observed is not None:  # what is implied was not answered
+        belief = belief.replace(observed=np.maximum(belief.observed, OPEN))
     answers = dict(zip(gates.tolist(), answers_to(gates, belief)[0].T))
     levels = np.full((belief.problem.n_questions, len(belief)), np.nan)
     for one in prices:
