@@ -533,7 +533,8 @@ class Reader:
             found = [q for q in range(self.n_questions) if bits >> q & 1]
             if len(found) <= limit - case["stage"]:
                 return found, INF if cost is None else cost
-        left = self.open(case) if self.any_order else list(range(case["stage"], self.n_questions))
+        rest = [q for q in range(case["stage"], self.n_questions) if q not in case["seen"]]
+        left = self.open(case) if self.any_order else rest
         most = min(policy["most"], limit - case["stage"], self.visit["max_panel"] or INF, len(left))
         dearest = INF if self.max_cost is None else self.max_cost * (1 + TIE) - case["spent"]
         known = sum(map(math.prod, zip(self.belief(case["w"]), self.perfect)))
@@ -554,6 +555,8 @@ class Reader:
             if counts and (since >= 2 or floor >= least):
                 break
             branches = self.follow(branches, q, policy["n_branches"])
+            if not self.any_order:  # what was answered before its turn is passed over
+                branches = [(n, b | {"stage": self.unanswered(b, b["stage"])}) for n, b in branches]
         return best, least
 
     def row(self, policy, case):

@@ -21,6 +21,7 @@ from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.drift import DriftTest, follow
 from seqclass.large import Chunks
+from seqclass.pomdp import ClassInformation, PosteriorThreshold
 
 
 def stream(n: int, at: int, seed: int = 0) -> tuple[Any, Any]:
@@ -450,6 +451,20 @@ def test_what_visits_cost_is_among_the_most_that_a_case_can() -> None:
         done = follow(clf, X, y, start=150, batch_size=25, margin=0.9, growth=np.inf, recent=100)
     assert done.prices.max() > 0.1
     assert done.switches.size
+
+
+def test_a_dearer_price_after_an_answer_is_among_the_most_that_a_case_can_pay() -> None:
+    """The challenger pays 50 where the classifier in place pays 0.02, on which no bet can lose more than all."""
+    rng = np.random.default_rng(0)
+    rows = (rng.random((400, 2)) < 0.5).astype(float)
+    labels = (rows[:, 0] > 0.5) ^ (rng.random(400) < 0.1)
+    rows[:200] = rows[:200, ::-1]
+    solver = PosteriorThreshold(0.999, rule=ClassInformation(), certificate_paths=0)
+    costs = Costs(0.01, prices_after={(1, 0): 50.0})
+    clf = SequentialClassifier(solver=solver, order="adaptive", discretizer="precomputed", feature_costs=costs)
+    done = follow(clf, rows, labels, start=100, recent=60, batch_size=20, margin=1)
+    assert len(done.switches) == 0
+    np.testing.assert_allclose(done.prices, 0.02)
 
 
 def test_a_window_bounds_what_is_learnt_from() -> None:

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live_cases import reader
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
@@ -738,3 +739,39 @@ def test_a_fixed_order_of_three_classes_with_something_known(model: Any) -> None
     clf = SequentialClassifier(model, order="given", known=[0], feature_costs=costs, discretizer="precomputed")
     policy = clf.fit(X, y).policy_
     assert policy.info.lower - 1e-9 <= evaluate(clf.problem_, policy).cost <= policy.info.upper + 0.02
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["bayes", "tree"])
+def test_panels_of_one_order_pass_over_what_was_told_before_its_turn(model: Any) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 400)
+    first = rng.random(400) < 0.1 + 0.8 * y
+    X = np.column_stack([rng.random(400) < np.where(column, 0.8, 0.3) + 0.1 * y for column in [first] * 5]).astype(int)
+    costs = Costs([0.01, 0.02, 0.03, 0.04, 0.05], visit_cost=0.02)
+    how: dict[str, Any] = {"order": "given", "discretizer": "precomputed", "feature_costs": costs}
+    clf = SequentialClassifier(model, FixedPanels(2, once=True), **how).fit(X, y)
+
+    def stop(seen: dict[int, int], weight: float) -> float:
+        belief = clf.model_.posterior([[seen.get(j, -1) for j in range(5)]])[0]
+        return weight * float((belief @ clf.decision_costs_).min())
+
+    def shows(question: int, seen: dict[int, int]) -> Any:
+        return clf.model_.predictive(question, [[seen.get(j, -1) for j in range(5)]])[0]
+
+    for early, wanted in (([1], [0, 2]), ([0, 2], [1, 3]), ([1, 2, 4], [0, 3])):
+        case, found = clf.session(), reader()(policy_data(clf))
+        for question in early:
+            case.observe(question, 1, known=True)
+            found.tell(question, [1], known=True)
+        seen, cost = dict.fromkeys(early, 1), 0.02 + sum(costs.feature_costs[j] for j in wanted)
+        for one, other in np.ndindex(2, 2):
+            weight = shows(wanted[0], seen)[one] * shows(wanted[1], seen | {wanted[0]: one})[other]
+            cost += stop(seen | {wanted[0]: one, wanted[1]: other}, weight)
+        policy, belief = clf.policy_, case.belief
+        assert np.flatnonzero(policy.panels(belief, least=1)[0]).tolist() == wanted
+        assert policy.continuation_cost(belief)[0] == pytest.approx(cost)
+        assert [one.column for one in case.next_panel] == (wanted if cost < case.expected_cost else [])
+        assert found.panel(found.policy, found.view(), 5) == (wanted, pytest.approx(cost))
+        rows = np.where(np.isin(np.arange(5), early), 1, X[:20])
+        asked = np.sort(clf.acquire(rows, known=early).order, axis=1)
+        assert (asked == wanted).all() if cost < case.expected_cost else not (asked >= 0).any()

@@ -481,7 +481,10 @@ class _Stream:
         self.challenger: Any = None
         prices = agent_of(self.fitted).prices
         visits = 0.0 if prices.visits is None else float(prices.visits.single_costs.sum())
-        self.challenged, highest = offset, test._worst + float(prices.full.sum()) + visits
+        full = prices.full.copy()
+        for one in prices.after:  # of which some may be dearer than the usual ones
+            full[one.question] = max(full[one.question], one.price)
+        self.challenged, highest = offset, test._worst + float(full.sum()) + visits
         self.duel = _Bets(max(highest, 1e-12), test.alpha)
 
     def fit(self, end: int) -> Any:

@@ -507,7 +507,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* All joint answers, or where they are many an even sample of them. */
   const follow = (branches, q, most) => {
     const found = branches.flatMap((b) => table(b.state, q).map((_, v) => after(b.state, q, v)).filter(({ total }) => total > 0)
-      .map(({ total, state }) => ({ state, weight: b.weight * total })));
+      .map(({ total, state }) => ({ state: passing(state), weight: b.weight * total })));
     if (found.length <= most) return found;
     let end = 0;
     const ends = found.map(({ weight }) => (end += weight)), times = new Map();
@@ -519,7 +519,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const PATIENCE = 2;
   const grown = (p, s, limit) => {
-    const open_ = program.any_order ? open(s) : every.slice(s.stage), nothing = { panel: [], cost: Infinity };
+    const open_ = program.any_order ? open(s) : every.filter((q) => q >= s.stage && s.seen[q] === OPEN), nothing = { panel: [], cost: Infinity };
     const most = Math.min(p.most, limit - s.stage, visits.max_panel ?? Infinity, open_.length), fewest = Math.min(p.least, most);
     let best = nothing, panel = [], since = 0, branches = [{ state: s, weight: 1 }];
     for (let size = 1; size <= most; size++) {

@@ -1151,6 +1151,8 @@ static int seq_follow(seq_branch *branches, int n, int question)
     for (i = 0; i < many; i++)
         if (many <= SEQ_BRANCHES || times[i]) {
             seq_after(&branches[from[i]].s, question, outcome[i], &found[kept].s);
+            if (!SEQ_ANY_ORDER)
+                found[kept].s.stage = seq_unanswered(found[kept].s.seen, found[kept].s.stage);
             seq_learn(&found[kept].s);
             found[kept++].weight = many <= SEQ_BRANCHES ? weights[i] : (double)times[i] / SEQ_BRANCHES;
         }
@@ -1166,7 +1168,7 @@ static double seq_grown(const seq_view *s, int limit, char *best)
     int q, i, size, left = 0, most, least, since = 0, n = 1;
     memset(best, 0, SEQ_QUESTIONS);
     for (q = 0; q < SEQ_ASKED; q++) {
-        open[q] = SEQ_ANY_ORDER ? seq_open(s, q) : q >= s->stage;
+        open[q] = SEQ_ANY_ORDER ? seq_open(s, q) : q >= s->stage && s->seen[q] == SEQ_OPEN;
         left += open[q];
     }
     most = SEQ_PANEL_MOST < SEQ_MAX_PANEL ? SEQ_PANEL_MOST : SEQ_MAX_PANEL;

@@ -14,6 +14,7 @@ from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
+    pass_answered,
     perfect_cost,
     remaining_questions,
     row_parts,
@@ -21,7 +22,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.visits import without_visits
@@ -192,8 +193,17 @@ class PanelPolicy(Policy):
         panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
         row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)
         for part, some in row_parts(belief, row_bytes, 2**28):
-            panel[part], cost[part] = Growing(self, some, least).grow()
+            panel[part], cost[part] = self._grow(some, least)
         return Best(panel, cost)
+
+    def _grow(self, belief: BeliefState, least: int) -> tuple[BoolArray, FloatArray]:
+        if (early := belief._early) is None:
+            return Growing(self, belief, least).grow()
+        panel, cost = np.zeros(early.shape, dtype=bool), np.full(len(belief), np.inf)
+        number = np.unique(early != OPEN, axis=0, return_inverse=True)[1].reshape(-1)
+        for rows in (np.flatnonzero(number == one) for one in np.unique(number)):  # who pass over the same
+            panel[rows], cost[rows] = Growing(self, belief[rows], least).grow()
+        return panel, cost
 
 
 def first_of(panels: BoolArray | None, n: int) -> IntArray:
@@ -222,6 +232,8 @@ class Growing:
         self.visits: Visits = problem.visits
         n = len(belief)
         self.open = belief.available if problem.any_order else remaining_questions(belief)
+        if belief._early is not None:  # in a fixed order what was answered before its turn is passed over
+            self.open = self.open & (belief._early == OPEN)
         most = min(
             max(policy.sizes[1], least), problem.n_stages - belief.stage, self.visits.max_panel or problem.n_questions
         )
@@ -328,4 +340,5 @@ class Growing:
             share_of = np.concatenate([weight[few], times / most])
             again = np.argsort(kept, kind="stable")
             order, owner, weight = order[kept[again]], owner[kept[again]], share_of[again]
-        self.branches, self.owner, self.weight = level.belief[order], owner, weight
+        ((_, self.branches),) = pass_answered(level.belief[order])  # all pass over the same
+        self.owner, self.weight = owner, weight

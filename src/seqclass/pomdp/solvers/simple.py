@@ -16,13 +16,14 @@ from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
 from seqclass.pomdp.one_step import (
     candidate_questions,
     finishing_cost,
+    pass_answered,
     perfect_cost,
     row_parts,
     stopping_is_certain,
     unit,
 )
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LeastCostPolicy, Policy
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
@@ -312,7 +313,7 @@ def _further(
     root = level.parent
     kept, branch = merge_histories(level.belief, root)
     value = level.belief[kept].stopping_cost.copy()
-    for rows, after in _pass_answered(level.belief[kept]):
+    for rows, after in pass_answered(level.belief[kept]):
         open_ = np.flatnonzero(~stopping_is_certain(after))
         if open_.size:
             ahead = _ahead(after[open_], depth - 1, n_candidates).min(axis=1)
@@ -320,19 +321,6 @@ def _further(
     expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
     costs[row, place] = prices[row, place] + expected
     return costs
-
-
-def _pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
-    """Rows by the next stage whose question was not answered before its turn, moved on to there."""
-    rows, stage, early = np.arange(len(belief)), belief.stage, belief._early
-    if early is None or stage >= belief.problem.n_stages or not (past := early[:, stage] != OPEN).any():
-        return [(rows, belief)]
-    known, structure = belief[past], belief.problem.structure
-    # the model has heard of it
-    state = belief.problem.advance(stage, known.state, early[past, stage])
-    known = known.replace(stage=stage + 1, state=structure.with_messages(state, structure.messages(known.state)))
-    moved = [(rows[past][at], part) for at, part in _pass_answered(known)]
-    return moved if past.all() else [(rows[~past], belief[~past]), *moved]
 
 
 def _candidates(
