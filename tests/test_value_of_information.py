@@ -12,15 +12,18 @@ import pytest
 from sklearn.datasets import load_iris
 
 import seqclass
-from seqclass import Costs
+from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import value_of_information
+from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Visits
 from seqclass.plots import ValueOfInformationDisplay
 from seqclass.pomdp import (
     ExactFreeOrder,
     ExactValueIteration,
     FirstK,
+    FixedPanels,
     Lookahead,
+    PosteriorThreshold,
     TableProblem,
     evaluate,
     optimal_values,
@@ -293,3 +296,39 @@ def test_at_another_belief_the_policy_is_planned_for_that_belief():
         values = value_of_information(problem, belief=belief)
         least = optimal_values(problem, belief)["total"].min()
         assert values.policy_net == pytest.approx(values.stopping_cost - least, abs=1e-9)
+
+
+@pytest.mark.parametrize("how", [{}, {"visit_cost": 0.01}], ids=["one by one", "panels"])
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["bayes", "tree"])
+def test_what_was_told_before_its_turn_is_passed_over(model: Any, how: dict[str, float]) -> None:
+    """Values along a policy are those of all cases that sessions go on to, and what was answered has none."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    alike = rng.random(300) < 0.2 + 0.6 * y
+    X = np.column_stack([rng.random(300) < np.where(alike, 0.85, 0.25) for _ in range(5)]).astype(int)
+    solver = FixedPanels(2, certificate_paths=0) if how else PosteriorThreshold(0.9, certificate_paths=0)
+    settings: dict[str, Any] = {"order": "given", "discretizer": "precomputed", "feature_costs": Costs(0.01, **how)}
+    clf = SequentialClassifier(model, solver, **settings).fit(X, y)
+
+    def go_on(told: dict[int, int]) -> Any:
+        case = clf.session(known={1: 1, 3: 0})
+        for column, value in told.items():
+            case.observe(column, value)
+        return case, np.array([[({1: 1, 3: 0} | told).get(j, -1) for j in range(5)]])
+
+    def cost(told: dict[int, int]) -> float:
+        case, seen = go_on(told)
+        if (question := case.next_feature) is None:
+            return float(case.paid + case.expected_cost)
+        chance = clf.model_.predictive(question.column, seen)[0]
+        return sum(chance[v] * cost(told | {question.column: v}) for v in range(2))
+
+    (case, seen), belief = go_on({}), clf.belief({1: 1, 3: 0})
+    assert cost({}) < case.expected_cost + 0.1
+    assert clf.policy_.value(belief)[0] == pytest.approx(cost({}), abs=1e-12)
+    values = value_of_information(clf, belief=belief)
+    assert values.policy_net == pytest.approx(case.expected_cost - cost({}), abs=1e-12)
+    assert np.isnan(values.value).tolist() == [False, True, False, True, False]
+    chance = clf.model_.predictive(2, seen)[0]
+    after = [clf.model_.posterior(np.where(np.arange(5) == 2, v, seen))[0].min() for v in range(2)]
+    assert values.value[2] == pytest.approx(max(case.expected_cost - chance @ after, 0), abs=1e-12)

@@ -775,3 +775,35 @@ def test_panels_of_one_order_pass_over_what_was_told_before_its_turn(model: Any)
         rows = np.where(np.isin(np.arange(5), early), 1, X[:20])
         asked = np.sort(clf.acquire(rows, known=early).order, axis=1)
         assert (asked == wanted).all() if cost < case.expected_cost else not (asked >= 0).any()
+
+
+@pytest.mark.parametrize("kept", ["saved", "corrected"])
+def test_undoing_takes_back_the_visit_that_an_answer_began_also_where_a_case_was_kept(kept: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = (rng.random((200, 4)) < 0.2 + 0.6 * y[:, None]).astype(float)
+    how: dict[str, Any] = {"order": "adaptive", "discretizer": "precomputed"}
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.02), solver=FixedPanels(2), **how).fit(X, y)
+    panel = [question.name for question in clf.session().next_panel]
+    other = next(f"x{j}" for j in range(4) if f"x{j}" not in panel)
+    for answers in ([other], panel, [panel[1]], [panel[1], other]):
+        case, ends = clf.session(), []
+        for name in answers:
+            ends.append((case.paid, case.n_visits, [question.name for question in case.next_panel], str(case)))
+            case.observe(name, 1.0)
+        if kept == "saved":
+            case = clf.session(case.to_json())
+        else:
+            case.correct(answers[0], 0.0)
+            case.correct(answers[0], 1.0)
+        again = clf.session(case.to_json())
+        for end in ends[::-1]:
+            for one in (case, again):
+                one.undo()
+                assert (one.paid, one.n_visits, [question.name for question in one.next_panel], str(one)) == end
+    case = clf.session()
+    case.order()  # which stays, as nobody answered it
+    case.observe(panel[0], 1.0)
+    again = clf.session(case.to_json())
+    again.undo()
+    assert (again.paid, again.n_visits) == (0.02, 1)

@@ -445,7 +445,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         -------
         BeliefState
             One case of ``problem_``, as ``policy_`` takes it, with the names of columns and classes. In a fixed order
-            what is known counts in the belief, and the stage stays at the first question that is not known.
+            what is known counts in the belief, and the stage is that of the first question that is not known; later
+            ones that are known are passed over.
 
         Raises
         ------

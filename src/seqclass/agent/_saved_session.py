@@ -30,7 +30,7 @@ class SavedSession(NamedTuple):
     lot: int
     first: list[str]
     answers: list[tuple[str, Any, bool | list[str]]]
-    visits: list[tuple[int, list[str] | None]]
+    visits: list[Visit]
 
 
 def write_session(
@@ -49,7 +49,7 @@ def write_session(
     if first:
         content["first"] = list(first)
     if visits:
-        content["visits"] = [[visit.after, visit.names] for visit in visits]
+        content["visits"] = [[visit.after, visit.names, *[True] * visit.implied] for visit in visits]
     return content
 
 
@@ -63,7 +63,10 @@ def read_session(saved: Any, n_lots: int) -> SavedSession:
             (str(name), value, list(map(str, rest[0])) if rest and isinstance(rest[0], list) else rest == [True])
             for name, value, *rest in content["answers"]
         ]
-        visits = [(int(n), None if names is None else list(map(str, names))) for n, names in content.get("visits", [])]
+        visits = [
+            Visit(int(n), None if names is None else list(map(str, names)), implied == [True])
+            for n, names, *implied in content.get("visits", [])
+        ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
     if not known or not 0 <= lot < n_lots:

@@ -562,9 +562,11 @@ class Session:
         fresh = Session(self._agent, first=stored.first)
         fresh._start(stored.lot)
         for number, answer in enumerate([*stored.answers, None]):
-            for after, names in stored.visits:
-                if after == number:
-                    fresh.leave() if names is None else fresh.order(names)
+            undone = None  # where undoing this answer leads, and the visit that it implied is undone with it
+            for visit in (one for one in stored.visits if one.after == number):
+                undone = fresh._cases[-1] if visit.implied else None
+                fresh.leave() if visit.names is None else fresh.order(visit.names)
+                fresh._visits[-1] = visit
             if answer is None:
                 break
             name, value, known = answer
@@ -577,6 +579,8 @@ class Session:
                 fresh.unavailable(name, known=known)
             else:
                 fresh.observe(name, value, known=known)
+            if undone is not None:
+                fresh._cases[-2] = undone
         self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits
         self._cases, self._answers = fresh._cases, fresh._answers
 
@@ -740,17 +744,8 @@ class Session:
         elif paid:
             price = case.price(question)
         self._cases.append(following)
-        self._answers.append(
-            Answer(
-                name,
-                value,
-                outcome,
-                price,
-                float(saving),
-                tuple(following.probabilities[0].tolist()),
-                known,
-            )
-        )
+        posterior = tuple(following.probabilities[0].tolist())
+        self._answers.append(Answer(name, value, outcome, price, float(saving), posterior, known))
 
     def _impossible(self, name: str, value: Any, known: bool) -> ValueError:
         """Say which answer cannot be, and beside which others."""

@@ -17,7 +17,7 @@ from seqclass._utils.validation import check_choice, check_distribution, check_i
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, perfect_cost
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, observations, set_question
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, observations, set_question
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.table_problem import in_any_order
@@ -320,6 +320,8 @@ def _in_any_order(belief: BeliefState) -> BeliefState:
         return belief
     observed = observations(free.initial_belief(len(belief)))
     observed[:, : belief.stage] = -1  # what was seen is in the state
+    if belief._early is not None:
+        observed[belief._early != OPEN] = -1
     return BeliefState(free, belief.stage, belief.probabilities, belief.state, belief.account, observed=observed)
 
 

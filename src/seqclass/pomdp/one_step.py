@@ -214,16 +214,3 @@ def as_belief(problem: AcquisitionProblem, probabilities: npt.ArrayLike, stage: 
             "answered counts as well; take a belief and update it."
         )
     return belief.replace(stage=stage)
-
-
-def pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
-    """Rows by the next stage whose question was not answered before its turn, moved on to there."""
-    rows, stage, early = np.arange(len(belief)), belief.stage, belief._early
-    if early is None or stage >= belief.problem.n_stages or not (past := early[:, stage] != OPEN).any():
-        return [(rows, belief)]
-    known, structure = belief[past], belief.problem.structure
-    # the model has heard of it
-    state = belief.problem.advance(stage, known.state, early[past, stage])
-    known = known.replace(stage=stage + 1, state=structure.with_messages(state, structure.messages(known.state)))
-    moved = [(rows[past][at], part) for at, part in pass_answered(known)]
-    return moved if past.all() else [(rows[~past], belief[~past]), *moved]

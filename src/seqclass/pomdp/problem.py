@@ -641,8 +641,11 @@ class BeliefState(Readable):
         state = self.problem.advance(parent.question, parent.state, outcome)
         _, account = charge(parent, (outcome >= 0) | charge_missing)
         after = BeliefState(self.problem, self.stage + 1, belief, state, account, observed=parent._note(outcome))
-        after._early = parent._early
-        return after
+        if (early := parent._early) is None:
+            return after
+        after._early = early
+        parts = pass_answered(after)
+        return parts[0][1] if len(parts) == 1 else after  # rows of one belief are at one stage
 
     def _note(self, outcome: IntArray) -> IntArray | None:
         if self.observed is None:
@@ -659,6 +662,19 @@ class BeliefState(Readable):
     def _number(self, row: int) -> int:
         question = self.question
         return int(question[row] if self._mixed else question)
+
+
+def pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
+    """Rows by the next stage whose question was not answered before its turn, moved on to there."""
+    rows, stage, early = np.arange(len(belief)), belief.stage, belief._early
+    if early is None or stage >= belief.problem.n_stages or not (past := early[:, stage] != OPEN).any():
+        return [(rows, belief)]
+    known, structure = belief[past], belief.problem.structure
+    # the model has heard of it
+    state = belief.problem.advance(stage, known.state, early[past, stage])
+    known = known.replace(stage=stage + 1, state=structure.with_messages(state, structure.messages(known.state)))
+    moved = [(rows[past][at], part) for at, part in pass_answered(known)]
+    return moved if past.all() else [(rows[~past], belief[~past]), *moved]
 
 
 @cached

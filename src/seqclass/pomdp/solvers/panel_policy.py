@@ -14,7 +14,6 @@ from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
-    pass_answered,
     perfect_cost,
     remaining_questions,
     row_parts,
@@ -340,5 +339,4 @@ class Growing:
             share_of = np.concatenate([weight[few], times / most])
             again = np.argsort(kept, kind="stable")
             order, owner, weight = order[kept[again]], owner[kept[again]], share_of[again]
-        ((_, self.branches),) = pass_answered(level.belief[order])  # all pass over the same
-        self.owner, self.weight = owner, weight
+        self.branches, self.owner, self.weight = level.belief[order], owner, weight

@@ -16,14 +16,13 @@ from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
 from seqclass.pomdp.one_step import (
     candidate_questions,
     finishing_cost,
-    pass_answered,
     perfect_cost,
     row_parts,
     stopping_is_certain,
     unit,
 )
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LeastCostPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status, pass_answered
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
