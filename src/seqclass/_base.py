@@ -298,8 +298,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
         Nothing is kept from one call to the next. This is meant for pipelines that hold the features and a mask
         themselves, and want to know row by row what comes next. Called again after each answer, it asks the same
-        questions as `acquire`, with one exception: if visits cost something it may stop earlier, as it assumes that
-        each question took a visit of its own and that no answer is still awaited.
+        questions as `acquire`, with one exception: if visits cost something it may stop earlier, or at a budget ask
+        others, as it assumes that each question took a visit of its own and that no answer is still awaited.
 
         Parameters
         ----------
