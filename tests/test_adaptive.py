@@ -671,8 +671,8 @@ def test_a_candidate_is_left_once_it_is_behind_another(errors, works, tried_on, 
         costs=lambda policy, first, last: (costs[first:last], np.zeros(last - first)),
         mean_and_error=mean_and_error,
     )
-    search.tried = [adaptive._TriedRule("best", None, np.full(100, 5.0), np.zeros(100))]
-    found = adaptive._TriedRule("another", None, works=works)
+    search.tried = [adaptive.TriedPolicy("best", None, np.full(100, 5.0), np.zeros(100))]
+    found = adaptive.TriedPolicy("another", None, works=works)
     search._compare(found)
     assert (len(found.costs), found.dropped) == (tried_on, dropped)
     assert found.may_save == pytest.approx(max(0, 2 - errors) * error if dropped else 0)

@@ -357,9 +357,9 @@ def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_l
     problem = TableProblem([0.6, 0.4], tables, prices=0.03, any_order=True)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     exact = evaluate(problem, policy, method="exact", max_histories=10**6).cost
-    real = policy_cost._path_costs
+    real, owner = policy_cost.PolicyCost._path_costs, policy_cost.PolicyCost
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy_cost, "_path_costs", lambda *given: visits.append(real(*given)) or visits[-1])
+        patch.setattr(owner, "_path_costs", lambda *given: visits.append(real(*given)) or visits[-1])
         found = np.array([cost_of(policy, 100, seed) for seed in range(100)])
     assert found[:, 0].mean() == pytest.approx(exact, abs=4 * found[:, 0].std() / 10)
     assert found[:, 0].std() > 1e-6

@@ -12,7 +12,7 @@ from seqclass.pomdp.margins import StratifiedAnswers, excess, quantile
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, scale_prices
-from seqclass.pomdp.walk import initial_histories_without_policy, walk
+from seqclass.pomdp.walk import initial_histories, walk
 
 SLACK = 1e-9
 Z = quantile(0.99)
@@ -148,14 +148,14 @@ def test_weights_are_right_on_average():
 def test_dear_histories_are_met(skewed):
     """Of those in which deciding costs over ten times the mean several times as many are followed, with less weight."""
     problem = skewed(1e-4, 2)
-    *_, last = walk(*initial_histories_without_policy(problem, 1.0), all_in_order)
+    *_, last = walk(*initial_histories(problem, None, 1.0), all_in_order)
     mean = last.weight @ last.belief.stopping_cost
     truth = last.weight[last.belief.stopping_cost > 10 * mean].sum()
     met = {}
     for kind in (SampledObservations, StratifiedAnswers):
         for seed in range(10):
             answers = kind(np.random.default_rng(seed))
-            *_, last = walk(*initial_histories_without_policy(problem, 500.0, answers), all_in_order, answers)
+            *_, last = walk(*initial_histories(problem, None, 500.0, answers), all_in_order, answers)
             dear = last.belief.stopping_cost > 10 * mean
             n, weight = met.get(kind, (0, 0.0))
             met[kind] = n + dear.sum(), weight + last.weight[dear].sum() / 500

@@ -313,12 +313,12 @@ def test_evaluation_needs_no_tables_of_all_pairs(monkeypatch):
     problem = random_problem(2, 3, 20)
     policy = solve(problem)
     assert max(map(len, policy.values.sets)) > 1000
-    products, best = [], alpha_module._best
+    products, best = [], alpha_module.best_vectors
 
     def noted(belief, vectors, *how):
         products.append(len(vectors))
         return best(belief, vectors, *how)
 
-    monkeypatch.setattr(alpha_module, "_best", noted)
+    monkeypatch.setattr(alpha_module, "best_vectors", noted)
     evaluate(problem, policy, method="simulation", n_paths=10_000)
     assert max(products, default=0) < 100

@@ -557,11 +557,10 @@ class _Study:
         self.n_folds, self.seed = n_folds, int(rng.integers(2**31))
         self.given = recording is not None and not hasattr(recording, "fit")
         self.labels = clf.classes_[records.label]
-        self.chances = (
-            check_chances(records, recording, self.labels)
-            if self.given
-            else fit_chances(records, recording, seed=self.seed)
-        )
+        if self.given:
+            self.chances = check_chances(records, recording, self.labels)
+        else:
+            self.chances = fit_chances(records, recording, seed=self.seed)
         everyone = np.arange(records.n)
         codes = records.codes[:, records.asked]
         replay = self.replayer.run(codes, everyone)
@@ -575,27 +574,22 @@ class _Study:
 
     def estimate(self, method: str, level: float, support: Support) -> Estimate:
         """Estimate by one method."""
-        parts = self.parts
-        weights = self.weights
+        weights, gradients = self.weights, None
+        if method == "complete":  # weight 1 of the rows that have all that the policy may ask for
+            weights = np.asarray((self.records.codes[:, self.records.asked] >= 0).all(axis=1), dtype=np.float64)
+        elif method in ("ipw", "ipw_plain"):
+            gradients = self.chances.scores
+        elif method != "doubly_robust":
+            weights = np.ones(self.records.n)
         if method in ("ipw", "ipw_plain", "complete"):
-            weights = self._complete() if method == "complete" else weights
             support.check(weights)
-            plain = method == "ipw_plain"
-            means, scores = (parts * weights[:, None]).mean(axis=0), parts * weights[:, None]
-            if not plain:
-                means, scores = ratio_scores(parts, weights)
-            gradients = self.chances.scores if method != "complete" else None
-            return make_estimate(method, means, scores, weights, gradients, level, support, self.most)
-        ones = np.ones(self.records.n)
-        if method == "blocked":
-            return make_estimate(method, parts.mean(axis=0), parts, ones, None, level, support, self.most)
-        scores = self._cross_fit_scores(method)
-        weights = weights if method == "doubly_robust" else ones
-        return make_estimate(method, scores.mean(axis=0), scores, weights, None, level, support, self.most)
-
-    def _complete(self) -> FloatArray:
-        """Weight 1 of the rows that have all that the policy may ask for."""
-        return np.asarray((self.records.codes[:, self.records.asked] >= 0).all(axis=1), dtype=np.float64)
+            scores = self.parts * weights[:, None]
+        else:
+            scores = self.parts if method == "blocked" else self._cross_fit_scores(method)
+        means = np.asarray(scores.mean(axis=0))
+        if method in ("ipw", "complete"):
+            means, scores = ratio_scores(self.parts, weights)
+        return make_estimate(method, means, scores, weights, gradients, level, support, self.most)
 
     def _cross_fit_scores(self, method: str) -> FloatArray:
         """Scores of every row, by a rule and a model that were fitted to the other folds."""

@@ -271,22 +271,21 @@ def charge(belief: PricedBelief, acquired: BoolArray) -> tuple[FloatArray, Accou
         cost = cost + np.where(acquired | before, 0.0, problem.visits.single_costs[belief.question])
         visits, ordered = visits + ~before, ordered.copy()
         ordered[question_index(belief)] = False
-    if _has_no_group(belief):
-        spent = account.spent + cost
-        return cost, Account(spent, account.groups_paid, visits, ordered, account.owed, account.component)
-    assert account.groups_paid is not None and problem.groups is not None  # noqa: PT018 - it has a group
-    group = np.broadcast_to(problem.groups[belief.question], len(belief))
-    rows = np.flatnonzero(acquired & (group >= 0))
-    paid: BoolArray = account.groups_paid.copy()
-    paid[rows, group[rows]] = pays_in_full(belief)[rows] | paid[rows, group[rows]]
-    after = Account(account.spent, paid, visits, ordered, account.owed, account.component)
-    if account.owed is None or ordered is None:
-        return cost, replace(after, spent=account.spent + cost)
-    owed, surcharge = account.owed.copy(), (problem.full_prices - problem.prices)[belief.question]
-    owed[rows, group[rows]] = np.minimum(owed[rows, group[rows]], np.broadcast_to(surcharge, len(belief))[rows])
-    settled = settle(problem, replace(after, owed=owed))
-    cost = cost + settled.spent - account.spent
-    return cost, replace(settled, spent=account.spent + cost)
+    paid, owed = account.groups_paid, account.owed
+    if not _has_no_group(belief):
+        assert paid is not None and problem.groups is not None  # noqa: PT018 - it has a group
+        group = np.broadcast_to(problem.groups[belief.question], len(belief))
+        rows = np.flatnonzero(acquired & (group >= 0))
+        own = rows, group[rows]
+        paid = paid.copy()
+        paid[own] |= pays_in_full(belief)[rows]
+        if owed is not None:
+            surcharge = np.broadcast_to((problem.full_prices - problem.prices)[belief.question], len(belief))
+            owed = owed.copy()
+            owed[own] = np.minimum(owed[own], surcharge[rows])
+    after = Account(account.spent + cost, paid, visits, ordered, owed, account.component)
+    settled = settle(problem, after)
+    return cost + (settled.spent - after.spent), settled
 
 
 def settle(problem: PricedProblem, account: Account) -> Account:

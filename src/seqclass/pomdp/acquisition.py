@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
@@ -219,6 +220,10 @@ def added_saving(policy: Policy, belief: BeliefState, questions: BoolArray, savi
     return np.asarray(np.maximum(saving, 0.0) - np.maximum(without, 0.0))
 
 
+#: What is recorded of a level as whole numbers, -1 where a history stops.
+_NUMBERS = {"question", "visit"}
+
+
 class Histories:
     """The histories that instances go through, level by level, and where they end."""
 
@@ -234,16 +239,16 @@ class Histories:
         self.chosen = chosen
         self.data = data
         #: Of each level what is recorded, a row a history.
-        self.records: dict[str, list[Any]] = {"belief": [], "spent": []} if beliefs else {}
+        self.records: dict[str, list[Any]] = {"question": []} | ({"belief": [], "spent": []} if beliefs else {})
+        if policy.problem.visits is not None:
+            self.records["visit"] = []
         if expected:
             self.records |= {"price": [], "saving": [], "added": [], "demanded": []}
         self.following: list[IntArray] | None = [np.empty(0, dtype=np.intp)] if expected else None
         self.leaf = np.zeros(len(data.rows), dtype=np.intp)
         self.count = 0
-        #: Of each level: the histories that end there, the questions of all, and their branches' parents and outcomes.
+        #: Of each level: the histories that end there, and their branches' parents and outcomes.
         self.ends: list[IntArray] = []
-        self.questions: list[IntArray] = []
-        self.visits: list[IntArray] | None = None if policy.problem.visits is None else []
         self.parents: list[IntArray] = []
         self.seen: list[IntArray] = []
         self.prices = [np.empty(0)]
@@ -261,11 +266,11 @@ class Histories:
         stop = question == DECIDE
         ends = np.flatnonzero(stop)
         self.ends.append(ends)
-        self.questions.append(question.astype(np.int32))
-        if self.visits is not None and belief.account.n_visits is not None and belief.account.ordered is not None:
+        self.records["question"].append(question.astype(np.int32))
+        if "visit" in self.records and belief.account.n_visits is not None and belief.account.ordered is not None:
             going, visit = np.flatnonzero(~stop), np.full(len(belief), -1, dtype=np.int32)
             visit[going] = belief.account.n_visits[going] + ~belief.account.ordered[going, question[going]]
-            self.visits.append(visit)
+            self.records["visit"].append(visit)
         if "belief" in self.records:
             self.records["belief"].append(belief.probabilities)
             self.records["spent"].append(before.spent)
@@ -323,7 +328,7 @@ class Histories:
             self.leaf[rows[at]] = number[node[at]]
 
     def result(self) -> Acquisition:
-        question, outcome, visit, recorded = self._trace()
+        outcome, recorded = self._trace()
         expected = None
         if self.following is not None:
             following = np.concatenate(self.following)
@@ -334,26 +339,24 @@ class Histories:
             leaf_belief=np.concatenate(self.last),
             leaf_decision=np.concatenate(self.decisions),
             leaf_price=np.concatenate(self.prices),
-            leaf_question=question,
+            leaf_question=recorded["question"],
             leaf_outcome=outcome,
             features=self.policy.problem.features,
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
-            leaf_visit=visit,
+            leaf_visit=recorded.get("visit"),
             leaf_spent=recorded.get("spent"),
             names=self.policy.problem.names,
         )
 
-    def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:
-        """Follow every leaf back to the root: questions, outcomes and what was recorded on its way."""
+    def _trace(self) -> tuple[IntArray, dict[str, Any]]:
+        """Follow every leaf back to the root: what was seen and recorded on its way."""
         longest = len(self.parents)
-        path = np.full((longest, self.count), -1, dtype=np.int32)
-        visit = None if self.visits is None else path.copy()
         outcome = np.full((longest, self.count), -1, dtype=np.result_type(np.int32, *(s.dtype for s in self.seen)))
-        recorded = {
-            name: np.full((longest + 1, self.count, *levels[0].shape[1:]) if levels else (1, 0), np.nan)
-            for name, levels in self.records.items()
-        }
+        recorded: dict[str, npt.NDArray[Any]] = {}
+        for name, levels in self.records.items():
+            shape = (longest + 1, self.count, *levels[0].shape[1:]) if levels else (1, 0)
+            recorded[name] = np.full(shape, -1, np.int32) if name in _NUMBERS else np.full(shape, np.nan)
         start = self.count
         at: IntArray = np.empty(0, dtype=np.intp)
         for level in range(len(self.ends) - 1, -1, -1):
@@ -361,9 +364,6 @@ class Histories:
             if level < longest:
                 outcome[level, start:] = self.seen[level][at]
                 at = self.parents[level][at]
-                path[level, start:] = self.questions[level][at]
-                if visit is not None and self.visits is not None:
-                    visit[level, start:] = self.visits[level][at]
             start -= self.ends[level].size
             at = np.concatenate([self.ends[level], at])
             ending = slice(start, start + self.ends[level].size)
@@ -371,6 +371,7 @@ class Histories:
                 recorded[name][level, start:] = levels[level][at]
             if "belief" in recorded:
                 recorded["belief"][level + 1 :, ending] = recorded["belief"][level, ending]
+        for name in _NUMBERS & recorded.keys():  # at its stop a history asks nothing
+            recorded[name] = recorded[name][:longest]
         swapped = {name: np.ascontiguousarray(np.swapaxes(values, 0, 1)) for name, values in recorded.items()}
-        visits = None if visit is None else np.ascontiguousarray(visit.T)
-        return np.ascontiguousarray(path.T), np.ascontiguousarray(outcome.T), visits, swapped
+        return np.ascontiguousarray(outcome.T), swapped

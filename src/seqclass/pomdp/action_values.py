@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,14 +43,10 @@ def action_costs(
         raise ValueError("this policy draws a lot for each case: take a belief of policy.initial_belief().")
     row, question = np.nonzero(belief.available)
 
-    def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
-        after = ask_each(belief, row, question, simulation.total(answers), answers, most)
-        if after is None:
-            return np.empty(0), np.empty(0)
-        paid = belief.spent[row]
-        return _follow(policy, after.belief, after.weight, after.entry, paid, simulation, answers, most)
+    def begin(answers: ObservationSource, most: float) -> Level | None:
+        return ask_each(belief, row, question, simulation.total(answers), answers, most)
 
-    cost, error = simulation.run(run)
+    cost, error = _follow(policy, belief.spent[row], simulation, begin)
     return row, question, cost, error
 
 
@@ -69,35 +66,39 @@ def ask_each(
 
 
 def _from_each(policy: PolicyLike, belief: BeliefState, simulation: Simulation) -> tuple[FloatArray, FloatArray]:
-    def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
-        weight = np.full(len(belief), simulation.total(answers))
-        return _follow(policy, belief, weight, np.arange(len(belief)), belief.spent, simulation, answers, most)
+    every, none = np.arange(len(belief)), np.full(len(belief), DECIDE)
 
-    return simulation.run(run)
+    def begin(answers: ObservationSource, most: float) -> Level:
+        return Level(belief, np.full(len(belief), simulation.total(answers)), every, every, none, 1, none)
+
+    return _follow(policy, belief.spent, simulation, begin)
 
 
 def _follow(
     policy: PolicyLike,
-    belief: BeliefState,
-    weight: FloatArray,
-    root: IntArray,
     paid: FloatArray,
     simulation: Simulation,
-    answers: ObservationSource,
-    most: float,
+    begin: Callable[[ObservationSource, float], Level | None],
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean cost of the histories of each root, less what was paid before, and its standard error."""
-    cost, square, total = np.zeros(len(paid)), np.zeros(len(paid)), simulation.total(answers)
-    for level in walk(belief, weight, lambda level: next_of(policy, level, most), answers, most):
-        root = root[level.parent]
-        stop = ~level.go_on
-        ended, at = level.belief[stop], root[stop]
-        each = ended.spent + ended.stopping_cost - paid[at]
-        cost += np.bincount(at, level.weight[stop] * each, len(paid))
-        square += np.bincount(at, level.weight[stop] * each**2, len(paid))
-    mean = cost / total
-    variance = np.maximum(square / total - mean**2, 0.0) if answers is not ALL else np.zeros(len(paid))
-    return mean, np.sqrt(variance / total)
+    """Mean cost of histories from each entry of a first level, less what was paid before, and its standard error."""
+
+    def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
+        cost, square, total = np.zeros(len(paid)), np.zeros(len(paid)), simulation.total(answers)
+        if (first := begin(answers, most)) is None:
+            return cost, square
+        root = first.entry
+        for level in walk(first.belief, first.weight, lambda level: next_of(policy, level, most), answers, most):
+            root = root[level.parent]
+            stop = ~level.go_on
+            ended, at = level.belief[stop], root[stop]
+            each = ended.spent + ended.stopping_cost - paid[at]
+            cost += np.bincount(at, level.weight[stop] * each, len(paid))
+            square += np.bincount(at, level.weight[stop] * each**2, len(paid))
+        mean = cost / total
+        variance = np.maximum(square / total - mean**2, 0.0) if answers is not ALL else np.zeros(len(paid))
+        return mean, np.sqrt(variance / total)
+
+    return simulation.run(run)
 
 
 def action_frame(

@@ -20,7 +20,7 @@ from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, outcome_likelihood
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Fork, Level, initial_histories_without_policy, walk
+from seqclass.pomdp.walk import Fork, Level, initial_histories, walk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,13 +85,13 @@ class AlphaSet:
     ) -> tuple[FloatArray, FloatArray]:
         """Value of each belief, (n,), and the vector that attains it, (n, n_classes), chosen in precision ``dtype``."""
         if self.pointer is None or context is None:
-            return _best(belief, self.vectors_in(), dtype)
+            return best_vectors(belief, self.vectors_in(), dtype)
         value = np.full(len(belief), np.inf)
         vector = np.zeros_like(belief)
         order = np.argsort(context, kind="stable")
         present, starts = np.unique(context[order], return_index=True)
         for number, rows in zip(present, np.split(order, starts[1:])):
-            value[rows], vector[rows] = _best(belief[rows], self.vectors_in(int(number)), dtype)
+            value[rows], vector[rows] = best_vectors(belief[rows], self.vectors_in(int(number)), dtype)
         return value, vector
 
     def _check_stored(self) -> None:
@@ -103,7 +103,7 @@ class AlphaSet:
             require(rising and pointer[-1] == len(vectors), "pointer is not that of vectors")
 
 
-def _best(
+def best_vectors(
     belief: FloatArray, vectors: FloatArray, dtype: type[np.floating[Any]] = np.float64
 ) -> tuple[FloatArray, FloatArray]:
     """Value and best vector of each belief; the choice is made in ``dtype``, the value is always in double."""
@@ -118,6 +118,38 @@ def _best(
         index[part] = (rows[part] @ transposed).argmin(axis=1)
     chosen = vectors[index]
     return np.einsum("nc,nc->n", belief, chosen), chosen
+
+
+#: HiGHS works to this precision at best.
+_PROGRAM_TOLERANCE = 1e-10
+
+
+def lowest_point(vector: FloatArray, others: FloatArray, tolerance: float = 0.0) -> tuple[FloatArray, float] | None:
+    """Belief at which a vector is lower than the others by most, and by how much; None if by no more than this."""
+    n_classes = vector.size
+    scale = max(float(np.abs(others - vector).max()), np.finfo(float).tiny)
+    # maximise the advantage: (vector - other) @ belief + advantage <= 0
+    table = np.column_stack([(vector - others) / scale, np.ones(len(others))])
+    result = optimize.linprog(
+        np.append(np.zeros(n_classes), -1.0),
+        A_ub=table,
+        b_ub=np.zeros(len(others)),
+        A_eq=np.append(np.ones(n_classes), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n_classes + [(None, None)],
+        method="highs",
+        options={
+            "primal_feasibility_tolerance": _PROGRAM_TOLERANCE,
+            "dual_feasibility_tolerance": _PROGRAM_TOLERANCE,
+            "presolve": False,
+        },
+    )
+    if result.x is None:
+        return None
+    belief = np.maximum(result.x[:-1], 0)
+    belief /= belief.sum()
+    margin = float(np.min((others - vector) @ belief))
+    return (np.asarray(belief), margin) if margin > tolerance else None
 
 
 def backup(
@@ -184,7 +216,7 @@ def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance
             chosen = chosen[_distinct(vectors[chosen])]
         kept.append(chosen)
         if todo.size:
-            reached, _ = _best(belief[todo], vectors[chosen])
+            reached, _ = best_vectors(belief[todo], vectors[chosen])
             todo = todo[reached > slack[todo]]
         block = min(2 * block, 64)
     return np.sort(np.concatenate(kept)) if kept else np.empty(0, dtype=np.intp)
@@ -335,17 +367,7 @@ class AlphaVectors(Readable, ValueFunction):
         """
         vectors = self._all_vectors(stage, context)
         check_integer(vector, "vector", 0, len(vectors) - 1)
-        others, n = np.delete(vectors, vector, axis=0), vectors.shape[1]
-        # the most of m where this vector, plus m, is no more than any other at a belief
-        result = optimize.linprog(
-            np.append(np.zeros(n), -1.0),
-            A_ub=np.column_stack([vectors[vector] - others, np.ones(len(others))]),
-            b_ub=np.zeros(len(others)),
-            A_eq=np.append(np.ones(n), 0.0)[None],
-            b_eq=np.ones(1),
-            bounds=[(0, None)] * n + [(None, None)],
-        )
-        return None if not -result.fun > 0 else (np.asarray(result.x[:n]), float(-result.fun))
+        return lowest_point(vectors[vector], np.delete(vectors, vector, axis=0))
 
     def _all_vectors(self, stage: int, context: int) -> FloatArray:
         check_integer(stage, "stage", 0, self.n_stages - 1)
@@ -515,7 +537,7 @@ def sample_states(
             rows, weight = rows[on], weight[on]
         return Fork(rows, np.full(rows.size, belief.stage), weight[: rows.size])
 
-    for _ in walk(*initial_histories_without_policy(problem, 1.0), ask) if n_stages else ():
+    for _ in walk(*initial_histories(problem, None, 1.0), ask) if n_stages else ():
         yield states[-1]
     nothing = np.empty(0, dtype=np.intp)
     for _ in range(len(states), n_stages):
@@ -562,34 +584,18 @@ def back_up_points(
             n_contexts = tables.n_contexts(stage)
             likelihood, successors = tables.likelihood(stage, context), tables.successors(stage, context)
         vectors, values = backup(belief, likelihood, following, planned_prices(problem)[stage], successors)
-        kept = _keep(belief, context if n_contexts > 1 else None, vectors, values, tolerance, rng)
-        pointer = None
+        kept, visits, pointer = [np.empty(0, dtype=np.intp)], rng.permutation(len(belief)), None
+        for number in np.unique(context):
+            rows = np.flatnonzero(context == number)
+            order = np.argsort(np.argsort(visits[rows]))
+            kept.append(rows[cover(belief[rows], vectors[rows], values[rows], tolerance, order)])
+        chosen = np.concatenate(kept)
         if n_contexts > 1:
-            kept = kept[np.argsort(context[kept], kind="stable")]
-            pointer = np.searchsorted(context[kept], np.arange(n_contexts + 1))
-        sets.append(AlphaSet(vectors[kept], pointer))
-        following = AlphaSet(vectors[kept], pointer, everywhere=stopping)
+            pointer = np.searchsorted(context[chosen], np.arange(n_contexts + 1))
+        sets.append(AlphaSet(vectors[chosen], pointer))
+        following = AlphaSet(vectors[chosen], pointer, everywhere=stopping)
     shared = any(p.likelihood is not None for p in points)
     return (SharedVectors if shared else AlphaVectors)(problem, sets[::-1])
-
-
-def _keep(
-    belief: FloatArray,
-    context: IntArray | None,
-    vectors: FloatArray,
-    values: FloatArray,
-    tolerance: float,
-    rng: np.random.Generator,
-) -> IntArray:
-    order = rng.permutation(len(belief))
-    if context is None:
-        return cover(belief, vectors, values, tolerance, order)
-    kept = [np.empty(0, dtype=np.intp)]
-    for number in np.unique(context):
-        rows = np.flatnonzero(context == number)
-        visits = np.argsort(np.argsort(order[rows]))
-        kept.append(rows[cover(belief[rows], vectors[rows], values[rows], tolerance, visits)])
-    return np.concatenate(kept)
 
 
 def quick_values(

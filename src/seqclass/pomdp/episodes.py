@@ -336,7 +336,9 @@ def _start(
     if n is not None:
         check_integer(n, "n", 0)
     several = None if label is None or np.ndim(true_class) == 0 else len(label)
-    sizes = {"n": n, "observations": None if observations is None else _n_rows(observations), "true_class": several}
+    shape = getattr(observations, "shape", None)
+    n_rows = None if observations is None else int(shape[0]) if shape else len(observations)
+    sizes = {"n": n, "observations": n_rows, "true_class": several}
     known = {name: size for name, size in sizes.items() if size is not None}
     if len(set(known.values())) > 1:
         counts = ", ".join(f"{size} by {name}" for name, size in known.items())
@@ -474,11 +476,6 @@ def stepthrough(
     observations = None if case is None else _one_row(*game_of(problem), case)
     policy, first, start, answers, _ = _start(problem, policy, 1, observations, true_class, world, random_state)
     return _steps(policy, first[start], lambda level: next_of(policy, level), answers)
-
-
-def _n_rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
 
 
 def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) -> Any:

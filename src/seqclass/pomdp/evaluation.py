@@ -141,53 +141,29 @@ def evaluate_policy(problem: AcquisitionProblem, policy: Policy, simulation: Sim
 def _follow(
     problem: AcquisitionProblem, policy: Policy, total: float, answers: ObservationSource, most: float = np.inf
 ) -> Evaluation:
-    tally = _CostTally(problem, total)
+    sums, stage = np.zeros(3), np.zeros(problem.n_stages + 1)
+    joint = np.zeros((problem.n_classes, problem.n_decisions))
     for level in walk_policy(problem, policy, total, answers, most):
         stop = ~level.go_on
-        tally.add(level.belief[stop], level.weight[stop])
-    return tally.result("exact" if answers is ALL else "simulation", level.visited)
-
-
-class _CostTally:
-    """Sums over stopped histories."""
-
-    def __init__(self, problem: AcquisitionProblem, total: float) -> None:
-        self.problem = problem
-        self.total = total
-        self.cost = self.square = self.price = self.features = 0.0
-        self.stage = np.zeros(problem.n_stages + 1)
-        self.joint = np.zeros((problem.n_classes, problem.n_decisions))
-
-    def add(self, belief: BeliefState, weight: FloatArray) -> None:
-        if not len(belief):
-            return
+        belief, weight = level.belief[stop], level.weight[stop]
         cost = belief.spent + belief.stopping_cost
-        self.cost += float(weight @ cost)
-        self.square += float(weight @ cost**2)
-        self.price += float(weight @ belief.spent)
-        self.features += float(weight.sum()) * belief.stage
-        self.stage[belief.stage] += weight.sum()
-        chosen = np.zeros((len(belief), self.problem.n_decisions))
-        chosen[np.arange(len(belief)), self.problem.decide(belief.probabilities)] = weight
-        self.joint += belief.probabilities.T @ chosen
-
-    def result(self, method: str, visited: int) -> Evaluation:
-        joint = self.joint / self.total
-        by_class = joint.sum(axis=1, keepdims=True)
-        cost_given_class = np.divide(joint, by_class, out=np.zeros_like(joint), where=by_class > 0)
-        n_classes = self.problem.n_classes
-        error = joint[:, :n_classes].sum() - np.trace(joint[:, :n_classes])
-        cost = self.cost / self.total
-        variance = max(self.square / self.total - cost**2, 0.0)
-        error_of_cost = float(np.sqrt(variance / (self.total - 1))) if self.total > 1 else np.nan
-        return Evaluation(
-            cost=cost,
-            n_features=self.features / self.total,
-            price=self.price / self.total,
-            error=float(error),
-            stage=self.stage / self.total,
-            decision_given_class=cost_given_class,
-            cost_std_error=0.0 if method == "exact" else error_of_cost,
-            method=method,
-            n_histories=visited,
-        )
+        sums += np.stack([cost, cost**2, belief.spent]) @ weight
+        stage[level.stage] += weight.sum()
+        decision = problem.decide(belief.probabilities)
+        joint += belief.probabilities.T @ (weight[:, None] * np.eye(problem.n_decisions)[decision])
+    (cost, square, price), stage, joint = sums / total, stage / total, joint / total
+    by_class = joint.sum(axis=1, keepdims=True)
+    own, exact = joint[:, : problem.n_classes], answers is ALL
+    variance = max(float(square - cost**2), 0.0)
+    error_of_cost = float(np.sqrt(variance / (total - 1))) if total > 1 else np.nan
+    return Evaluation(
+        cost=float(cost),
+        n_features=float(stage @ np.arange(len(stage))),
+        price=float(price),
+        error=float(own.sum() - np.trace(own)),
+        stage=stage,
+        decision_given_class=np.divide(joint, by_class, out=np.zeros_like(joint), where=by_class > 0),
+        cost_std_error=0.0 if exact else error_of_cost,
+        method="exact" if exact else "simulation",
+        n_histories=level.visited,
+    )

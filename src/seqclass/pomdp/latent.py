@@ -99,9 +99,11 @@ class StateTables:
             self._alone: IntArray = np.concatenate(members)
             self._whole: FloatArray | None = np.ascontiguousarray(flat[:, self._alone].T)
             self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
+            self._groups = [(self._alone, self._whole)]
         else:
             self._whole = None
             self.by_class = [np.ascontiguousarray(flat[:, own].T) for own in members]
+            self._groups = list(zip(members, self.by_class))
 
     @property
     def size(self) -> int:
@@ -183,11 +185,7 @@ class StateTables:
         """I(answer; hidden state) of each question in nats, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):
-            if self._whole is not None:
-                predictive = states[part][:, self._alone] @ self._whole
-            else:
-                pairs = zip(self.members, self.by_class)
-                predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
+            predictive = np.asarray(sum(states[part][:, own] @ table for own, table in self._groups))
             within = states[part] @ self.entropy
             result[part] = within - self._sums(plogp(predictive))
         return result

@@ -152,17 +152,13 @@ class MixtureProblem(AcquisitionProblem):
     def advance(self, question: Any, state: Any, outcome: IntArray) -> FloatArray:
         """P(hidden state | what was seen, class) after the question showed ``outcome``."""
         rows = np.flatnonzero(outcome >= 0)
-        if rows.size == len(outcome) > 0:
-            return condition_on_answer(
-                state, self._outcome_likelihood(question, outcome), self.hidden_class, self.member
-            )
-        asked = question[rows] if isinstance(question, np.ndarray) else question
+        if rows.size == len(outcome):
+            shown = self._outcome_likelihood(question, outcome)
+            return condition_on_answer(state, shown, self.hidden_class, self.member)
         after: FloatArray = np.array(state, dtype=np.float64)
-        if not rows.size:
-            return after
-        after[rows] = condition_on_answer(
-            after[rows], self._outcome_likelihood(asked, outcome[rows]), self.hidden_class, self.member
-        )
+        if rows.size:
+            asked = question[rows] if isinstance(question, np.ndarray) else question
+            after[rows] = self.advance(asked, after[rows], outcome[rows])
         return after
 
     def _outcome_likelihood(self, question: Any, outcome: IntArray) -> FloatArray:

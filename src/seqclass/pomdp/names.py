@@ -13,7 +13,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import join_names, near, short_repr
-from seqclass.pomdp.structure import Structure
+from seqclass.pomdp.structure import Structure, StructuredProblem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,19 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Names", "Naming", "with_names"]
 
 
-class NamedProblem(Protocol):
+class NamedProblem(StructuredProblem, Protocol):
     """What names are looked up for: see `AcquisitionProblem`."""
 
-    features: IntArray
-    n_outcomes: IntArray
-    any_order: bool
     _naming: Naming
-
-    @property
-    def n_questions(self) -> int: ...
-
-    @property
-    def n_classes(self) -> int: ...
 
     @property
     def n_decisions(self) -> int: ...

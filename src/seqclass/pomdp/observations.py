@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -203,7 +204,8 @@ class DataObservations(ObservationSource):
     def _outcomes_of_rows(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
         """What some instances under way show of their histories' question; these are the belief's rows ``place``."""
         if isinstance(belief.question, np.ndarray):
-            return self._of_each(belief.problem, belief.question[place])
+            features = belief.problem.features
+            return outcomes_by_question(belief, place, lambda asked, at: self._outcomes(at, int(features[asked])))
         return self.outcomes(belief.problem, belief.question, some)
 
     def outcomes(
@@ -218,14 +220,6 @@ class DataObservations(ObservationSource):
             shown = [np.where(np.isin(j, among), value, -1) for j, value in zip(bundle.features, shown)]
         return bundle.encode(np.stack(shown, axis=1))
 
-    def _of_each(self, problem: AcquisitionProblem, question: IntArray) -> IntArray:
-        """What each instance that is under way shows of its own question, (n_left,)."""
-        outcome = np.empty(len(question), dtype=np.int64)
-        order = np.argsort(question, kind="stable")
-        for some in np.split(order, np.flatnonzero(np.diff(question[order])) + 1):
-            outcome[some] = self._outcomes(some, int(problem.features[question[some[0]]]))
-        return outcome
-
     def _outcomes(self, some: Any, feature: int) -> IntArray:
         column = feature if self.columns is None else int(self.columns[feature])
         if column >= self.X.shape[1]:
@@ -237,6 +231,18 @@ class DataObservations(ObservationSource):
         dense = np.zeros(self.X.shape[0], dtype=self.X.dtype)
         dense[self.X.indices[start:end]] = self.X.data[start:end]
         return np.asarray(dense[rows])
+
+
+def outcomes_by_question(belief: BeliefState, place: IntArray, answer: Callable[[int, IntArray], IntArray]) -> IntArray:
+    """What instances show, of which each is asked what its row of a belief is about to ask, (n,).
+
+    The numbers of those that are asked the same are answered together.
+    """
+    question = np.broadcast_to(belief.question, len(belief))[place]
+    outcome, order = np.empty(len(question), dtype=np.int64), np.argsort(question, kind="stable")
+    for at in np.split(order, np.flatnonzero(np.diff(question[order])) + 1) if order.size else ():
+        outcome[at] = answer(int(question[at[0]]), at)
+    return outcome
 
 
 def _group_pairs(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,11 +38,12 @@ def row_parts(
         yield part, belief if len(rows[part]) == len(belief) else belief[rows[part]]
 
 
-def likelihood_parts(
-    belief: BeliefState, questions: IntArray, n_columns: int
-) -> Iterator[tuple[slice, IntArray, FloatArray]]:
-    """Likelihoods of many questions for all rows, a part at a time; see `Structure.likelihood_parts`."""
-    return belief.problem.structure.likelihood_parts(questions, belief.state, n_columns)
+def fill_rows(result: npt.NDArray[Any], where: BoolArray, work: Callable[[IntArray], Any]) -> npt.NDArray[Any]:
+    """Put in the rows that are meant what is worked out of them; where there are none, nothing is."""
+    rows = np.flatnonzero(where)
+    if rows.size:
+        result[rows] = work(rows)
+    return result
 
 
 def unit(problem: AcquisitionProblem) -> float:

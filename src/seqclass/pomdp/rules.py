@@ -307,7 +307,7 @@ class Rules:
                 )
             return list(dict.fromkeys(place[column] for column in columns))
 
-        n, least, most = len(members), [], []
+        n = len(members)
         area: IntArray = np.full(n, -1)
         for number, name in enumerate(self.areas):
             items = np.array([place[column] for column in self.areas[name]["items"] if column in place], dtype=np.intp)
@@ -316,9 +316,6 @@ class Rules:
                     f"rules: a bundle is in area {short_repr(name)} and in another one: it counts for one area."
                 )
             area[items] = number
-            bounds = self._bounds(name)
-            least.append(bounds[0])
-            most.append(bounds[1])
         groups: list[BoolArray] = []
         for group in self.enemies:
             hit = np.zeros(n, dtype=bool)
@@ -328,8 +325,8 @@ class Rules:
         first, mandatory = (np.array(questions(getattr(self, k), k), dtype=np.intp) for k in ("first", "mandatory"))
         called_areas = tuple(str(name) for name in self.areas)
         shown_as = tuple(" and ".join(name_of(int(column)) for column in columns) for columns in members)
-        ends = np.array(least, dtype=np.intp), np.array(most, dtype=np.intp)
-        return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
+        least, most = np.array([self._bounds(name) for name in self.areas], dtype=np.intp).reshape(-1, 2).T
+        return QuestionRules(area, least, most, enemies, first, mandatory, called_areas, shown_as)
 
 
 def _plain(given: Any) -> Any:
@@ -624,8 +621,7 @@ class _FeasibilityTracker:
             self.must[:, question] &= self.prices[question] <= rest
             rest = rest - self.must[:, question] * self.prices[question]
         for area in np.flatnonzero(self.rules.at_least > 0):
-            units, price = self._units(int(area))
-            taken = self.there[:, units] & (np.cumsum(self.there[:, units], axis=1) <= self.need[:, area, None])
+            taken, price = self._cheapest(int(area))
             taken &= np.cumsum(taken * price, axis=1) <= rest[:, None]
             self.need[:, area] = taken.sum(axis=1)
             rest = rest - taken @ price
@@ -661,20 +657,19 @@ class _FeasibilityTracker:
         """What the cheapest way of asking what areas need costs, (n,), and its dearest question, (n, n_areas)."""
         total, last = np.zeros(len(self.asked)), np.zeros(self.need.shape)
         for area in np.flatnonzero(self.rules.at_least > 0):
-            units, price = self._units(int(area))
-            count = np.cumsum(self.there[:, units], axis=1)
-            taken = self.there[:, units] & (count <= self.need[:, area, None])
+            taken, price = self._cheapest(int(area))
             total += taken @ price
             last[:, area] = np.where(taken, price, 0.0).max(axis=1, initial=0.0)
         return total, last
 
-    def _units(self, area: int) -> tuple[IntArray, FloatArray]:
-        """Of an area the cheapest question of each group of enemies, cheapest first, and what they cost."""
+    def _cheapest(self, area: int) -> tuple[BoolArray, FloatArray]:
+        """The cheapest that an area needs, of each group of enemies one, (n, m), and prices, the cheapest first."""
         rules = self.rules
         questions = np.flatnonzero((rules.area == area) & ~rules._never & ~rules.compelled)
         questions = questions[np.argsort(self.prices[questions], kind="stable")]
         questions = questions[np.sort(np.unique(rules._unit[questions], return_index=True)[1])]
-        return questions, self.prices[questions]
+        there = self.there[:, questions]
+        return there & (np.cumsum(there, axis=1) <= self.need[:, area, None]), self.prices[questions]
 
     @cached_property
     def reserve(self) -> FloatArray:
@@ -771,11 +766,8 @@ def with_rules(
         n, naming = 1 + max((int(columns.max()) for columns in members), default=-1), problem._naming
         place = {int(j): int(j) for columns in members for j in columns}
         asked = asked.numbers(n, [naming.feature(j) for j in range(n)] if naming.features else None)
-        if (
-            not problem.any_order
-            and asked.skip
-            and not (asked.areas or asked.enemies or asked.first or asked.mandatory)
-        ):
+        others = asked.areas or asked.enemies or asked.first or asked.mandatory
+        if asked.skip and not others and not problem.any_order:
             # skip logic alone: what is left out is passed over
             problem, asked = in_any_order(problem), replace(asked, first=list(place))
         sizes = np.ones(n, dtype=np.intp)

@@ -8,8 +8,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums
+from seqclass.pomdp.account import PricedProblem
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.constraints import Limits
 from seqclass.pomdp.latent import Hidden, Known, StateTables
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
@@ -18,23 +18,17 @@ from seqclass.pomdp.ties import TIE
 __all__ = ["Structure"]
 
 
-class _Problem(Protocol):
+class StructuredProblem(PricedProblem, Protocol):
     """What a structure asks of its problem: see `AcquisitionProblem`."""
 
-    prices: FloatArray
-    full_prices: FloatArray
     decision_costs: FloatArray
     n_outcomes: IntArray
     features: IntArray
     bundles: Sequence[Bundle | None] | None
-    limits: Limits
     _starts: Starts | None
 
     @property
     def n_classes(self) -> int: ...
-
-    @property
-    def n_questions(self) -> int: ...
 
     @property
     def _put_off(self) -> IntArray: ...
@@ -42,7 +36,7 @@ class _Problem(Protocol):
     def likelihood(self, question: Any, state: Any) -> FloatArray: ...
 
 
-P = TypeVar("P", bound="_Problem")
+P = TypeVar("P", bound="StructuredProblem")
 
 
 class Structure(Generic[P]):

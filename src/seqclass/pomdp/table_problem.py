@@ -16,7 +16,7 @@ from seqclass.pomdp.bundles import Bundle, check_table
 from seqclass.pomdp.latent import ClassStates, Hidden, one_per_belief, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
-from seqclass.pomdp.tables import ContextTables, OneContext, Tables
+from seqclass.pomdp.tables import ContextTables, Tables
 
 __all__ = ["TableProblem"]
 
@@ -62,7 +62,7 @@ class TableProblem(AcquisitionProblem):
     array([[0.818, 0.182]])
     """
 
-    _of_likelihoods = ("_padded_likelihoods", "_merged_table", "_class_states")
+    _of_likelihoods = ("_padded_likelihoods", "_merged_table", "_class_states", "_contexts")
 
     def __init__(
         self,
@@ -141,6 +141,15 @@ class TableProblem(AcquisitionProblem):
     @property
     def _planned_table(self) -> FloatArray:
         return self._padded_likelihoods if self._merged_table is None else self._merged_table[0]
+
+    @cached_property
+    def _contexts(self) -> ContextTables:
+        """The contexts of a fixed order; one at each stage where there are no transitions."""
+        if self.transitions is not None:
+            return ContextTables(list(self.likelihoods), self.transitions)
+        sizes = self.n_outcomes.tolist()
+        tables = [table[None, :size] for table, size in zip(self.likelihoods, sizes)]
+        return ContextTables(tables, [np.zeros((1, size + 1), dtype=np.intp) for size in sizes])
 
     @cached_property
     def _class_states(self) -> ClassStates:
@@ -226,12 +235,7 @@ class TableStructure(Structure["TableProblem"]):
     @property
     def tables(self) -> Tables | None:
         """The tables' own contexts; None in a problem in any order, where it is not the stage that is asked."""
-        if self.problem.any_order:
-            return None
-        if self.problem.transitions is None:
-            return OneContext(self.problem.likelihoods, self.problem.n_outcomes)
-        assert isinstance(self.problem.likelihoods, list)  # as wherever there are transitions
-        return ContextTables(self.problem.likelihoods, self.problem.transitions)
+        return None if self.problem.any_order else self.problem._contexts
 
     @property
     def class_tables(self) -> FloatArray | None:

@@ -55,51 +55,17 @@ class Tables(ABC):
         return np.arange(self.n_contexts(stage))
 
 
-class OneContext(Tables):
-    """Likelihoods that depend on the class alone: one context at every stage."""
-
-    single = True
-
-    def __init__(self, likelihoods: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> None:
-        self._likelihoods = likelihoods
-        self._n_outcomes = n_outcomes
-
-    def n_contexts(self, stage: int) -> int:
-        """One."""
-        return 1
-
-    def contexts(self, stage: int, state: Any) -> IntArray:
-        """Zero for each row."""
-        return np.broadcast_to(np.intp(0), len(state))
-
-    def likelihoods(self, stage: int) -> FloatArray:
-        """P(outcome | class), (1, n_outcomes, n_classes)."""
-        return np.asarray(self._likelihoods[stage][None, : self._n_outcomes[stage]])
-
-    def successors(self, stage: int, context: IntArray) -> IntArray:
-        """Zero after each outcome."""
-        return np.broadcast_to(np.intp(0), (len(context), int(self._n_outcomes[stage])))
-
-    def moves(self, stage: int) -> IntArray:
-        """Zero after each outcome."""
-        return np.zeros((1, int(self._n_outcomes[stage]) + 1), dtype=np.intp)
-
-    def state_in(self, stage: int, context: int) -> IntArray:
-        """Zero, for one instance."""
-        return np.zeros(1, dtype=np.intp)
-
-
 class ContextTables(Tables):
     """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context."""
 
     def __init__(self, likelihoods: Sequence[FloatArray], transitions: Sequence[IntArray]) -> None:
-        self._likelihoods = likelihoods
-        self._transitions = transitions
+        self._likelihoods, self._transitions = likelihoods, transitions
+        self._single = all(len(table) == 1 for table in likelihoods)
 
     @property
     def single(self) -> bool:
         """Whether every stage has one context only."""
-        return all(len(table) == 1 for table in self._likelihoods)
+        return self._single
 
     def n_contexts(self, stage: int) -> int:
         """Number of contexts at a stage."""

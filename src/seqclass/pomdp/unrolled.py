@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -12,17 +11,14 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.bounds.optimum import ask_once, evidence, open_questions
-from seqclass.pomdp.one_step import (
-    latent_posterior,
-    remaining_questions,
-    row_parts,
-)
+from seqclass.pomdp.one_step import latent_posterior, remaining_questions, row_parts
 from seqclass.pomdp.policy import LeastCostPolicy, LookaheadPolicy
 from seqclass.pomdp.problem import (
     OPEN,
     AcquisitionProblem,
     BeliefState,
     has_requirements,
+    observations,
     outcome_likelihood,
     set_question,
 )
@@ -106,10 +102,8 @@ class FreeNodes:
     def _keys(self, belief: BeliefState) -> npt.NDArray[np.bytes_]:
         if not self.by_set:
             return evidence(belief)
-        alike = copy.copy(belief)
-        assert belief.observed is not None  # of a problem in any order it always is
-        alike.observed = np.where(belief.observed == OPEN, belief.observed, 0).astype(belief.observed.dtype)
-        return evidence(alike)
+        seen = observations(belief)
+        return evidence(belief, seen=np.where(seen == OPEN, seen, 0).astype(seen.dtype))
 
     @property
     def n_hidden(self) -> int:

@@ -156,17 +156,15 @@ def walk(
     while len(level.belief):
         check_deadline()
         asked = ask(level)
-        if isinstance(asked, Fork):
-            row, question, weight = asked
-        else:
+        if not isinstance(asked, Fork):
             level.question = asked
-            row = np.flatnonzero(asked != DECIDE)
-            question, weight = asked[row], level.weight[row]
             answers.level(asked)
+            row = np.flatnonzero(asked != DECIDE)
+            asked = Fork(row, asked[row], level.weight[row])
         yield level
-        if not row.size:
+        if not asked.row.size:
             return
-        level = _next_level(level, row, question, weight, answers, max_histories)
+        level = _next_level(level, asked, answers, max_histories)
 
 
 def walk_to_end(
@@ -181,14 +179,8 @@ def walk_to_end(
         pass
 
 
-def _next_level(
-    level: Level,
-    row: IntArray,
-    question: IntArray,
-    weight: FloatArray,
-    answers: ObservationSource,
-    max_histories: float,
-) -> Level:
+def _next_level(level: Level, fork: Fork, answers: ObservationSource, max_histories: float) -> Level:
+    row, question, weight = fork
     check_questions(level.belief, row, question)
     if len(level.belief) == row.size == 1:  # one history: there is nothing to group
         part = set_question(level.belief, int(question[0]))
@@ -277,31 +269,22 @@ def first_open(belief: BeliefState) -> IntArray:
 
 def initial_histories(
     problem: AcquisitionProblem,
-    policy: PolicyLike,
+    policy: PolicyLike | None,
     total: float,
     answers: ObservationSource = ALL,
     start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[BeliefState, FloatArray]:
-    """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
-    check_same_questions(problem, policy)
-    belief, probability = policy.initial_belief()
+    """First histories of a walk, one for each start and each lot that a policy draws, and their weights."""
     first, share = initial_beliefs(problem) if start is None else start
-    row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
+    component, probability = None, np.ones(1)
+    if policy is not None:
+        check_same_questions(problem, policy)
+        belief, probability = policy.initial_belief()
+        component = belief.account.component
+    row, lot = np.divmod(np.arange(len(share) * len(probability)), len(probability))
     weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
-    component = belief.account.component
-    component = None if component is None else component[lot[drawn]]
-    return with_component(first[row[drawn]], component), weight[drawn]
-
-
-def initial_histories_without_policy(
-    problem: AcquisitionProblem, total: float, answers: ObservationSource = ALL
-) -> tuple[BeliefState, FloatArray]:
-    """First histories of a walk without a policy, one for each start, and their weights."""
-    first, share = initial_beliefs(problem)
-    weight = answers.spread(total, share)
-    drawn = np.flatnonzero(weight)
-    return first[drawn], weight[drawn]
+    return with_component(first[row[drawn]], None if component is None else component[lot[drawn]]), weight[drawn]
 
 
 def check_same_questions(problem: AcquisitionProblem, policy: PolicyLike) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
-from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.observations import DataObservations, outcomes_by_question
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import (
@@ -135,12 +135,9 @@ class DrawnCaseSource:
             if question_is_sampled(belief):
                 return _draw_sampled(belief._take(place), label, rng)
             return _draw_of_rows(outcome_likelihood(belief), place, label, rng)
-        question = np.broadcast_to(belief.question, len(belief))[place]
-        outcome = np.empty(len(cases), dtype=np.int64)
-        for asked in np.unique(question).tolist():
-            at = np.flatnonzero(question == asked)
-            outcome[at] = self._draw_of_other(asked, cases[at], label[at], rng)
-        return outcome
+        return outcomes_by_question(
+            belief, place, lambda asked, at: self._draw_of_other(asked, cases[at], label[at], rng)
+        )
 
     def _draw_of_other(self, question: int, cases: IntArray, label: IntArray, rng: np.random.Generator) -> IntArray:
         source, rows = self.source, np.arange(len(cases))
@@ -218,12 +215,8 @@ class Rows:
 
     def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
         """Look up what cases show; see `CaseSource.draw`."""
-        question = np.broadcast_to(belief.question, len(belief))[place]
-        outcome = np.empty(len(cases), dtype=np.int64)
-        for asked in np.unique(question).tolist():
-            at = np.flatnonzero(question == asked)
-            outcome[at] = self._data.outcomes(belief.problem, asked, self._row[cases[at]])
-        return outcome
+        rows, problem = self._row[cases], belief.problem
+        return outcomes_by_question(belief, place, lambda asked, at: self._data.outcomes(problem, asked, rows[at]))
 
     def settle(self) -> None:
         """Rows remember nothing; see `CaseSource.settle`."""

@@ -21,7 +21,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import BackupPoints, quick_values, sample_beliefs
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
-from seqclass.pomdp.bounds.dual import DualPaths, Ends
+from seqclass.pomdp.bounds.dual import DualPaths
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
@@ -86,10 +86,8 @@ def grid_lower_bound(
         raise ValueError(
             f"grid_lower_bound serves up to 3 classes, and this problem has {problem.n_classes}; use dual_bound."
         )
-    steps = (
-        {1: 1, 2: 2000, 3: 200}[problem.n_classes] if resolution is None else check_integer(resolution, "resolution", 1)
-    )
-    grid = SimplexGrid(problem.n_classes, steps)
+    usual = {1: 1, 2: 2000, 3: 200}[problem.n_classes]
+    grid = SimplexGrid(problem.n_classes, check_integer(usual if resolution is None else resolution, "resolution", 1))
     n_points = len(grid.points)
 
     def points(stage: int) -> BackupPoints:
@@ -203,16 +201,33 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
     return gain
 
 
-class OrderEnds(NamedTuple):
-    """Both ends: the policy costs at most ``upper``, none over all orders less than ``lower``; and what is certain."""
+class CertifiedEnds(NamedTuple):
+    """Bound and estimate of the upper end, and of the lower one, and how they were found.
 
-    upper: float
-    upper_mean: float
-    lower: float
-    confidence: float
-    method: str
-    n_paths: int
+    And what both ends are for certain; and the most that the gap is, where it has its own.
+    """
+
+    high: tuple[float, float]
+    low: tuple[float, float]
+    confidence: float = 1.0
+    method: str = "exact"
+    n_paths: int = 0
     sure: tuple[float, float] = (0.0, np.inf)
+    gap: float = 1.0
+
+    def certificate(self, started: float, scope: str = "order") -> Certificate:
+        """What is certified; for `certify` alone, which is whose caller is warned."""
+        (upper, upper_mean), (low, lower_mean), confidence, most = self.high, self.low, self.confidence, self.gap
+        if confidence < 1 and low > upper * (1 + ROUNDING):
+            low, upper, most, confidence = *self.sure, 1.0, 1.0
+            warnings.warn(_CROSSED, stacklevel=4)
+        # costs are not negative, and exact ends may differ by rounding
+        lower = min(max(low, 0.0), upper)
+        gap = max(min((upper - lower) / upper, most), 0.0) if upper > 0 else 0.0
+        if confidence == 1.0 and gap < 1e-12:
+            gap = 0.0
+        found = (upper_mean, lower_mean, confidence, self.method, self.n_paths)
+        return Certificate(upper, lower, gap, *found, time.perf_counter() - started, scope)
 
 
 class Looks(NamedTuple):
@@ -236,8 +251,8 @@ class Looks(NamedTuple):
         return self.width is None or margin <= self.width * high or n >= self.max_paths
 
 
-class OverOrders(NamedTuple):
-    """How a certificate over all orders is to be found; its settings are those of `certify`."""
+class Finding(NamedTuple):
+    """How the ends of a certificate are to be found; its settings are those of `certify`."""
 
     method: str
     looks: Looks
@@ -247,12 +262,12 @@ class OverOrders(NamedTuple):
 
     def ends(
         self, problem: AcquisitionProblem, any_order: AcquisitionProblem, policy: Policy, rng: np.random.Generator
-    ) -> OrderEnds:
+    ) -> CertifiedEnds:
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
         upper = self.cost(problem, policy)
-        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(any_order, max_histories=self.max_histories))
+        lower = self.optimum(any_order)
         if upper is not None and lower is not None:
-            return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
+            return CertifiedEnds((upper, upper), (lower, lower))
         certain, values = lower is not None, None
         if not certain or has_repeats(any_order):
             with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 4):  # without them one price more serves
@@ -279,10 +294,11 @@ class OverOrders(NamedTuple):
         low = max(lower, sampled)
         if upper is None:
             kind = "simulation" if low > lower else "mixed"
-            return OrderEnds(high, mean, low, self.confidence, kind, n_paths, (lower, greatest_expected_cost(problem)))
+            sure = (lower, greatest_expected_cost(problem))
+            return CertifiedEnds((high, mean), (low, low), self.confidence, kind, n_paths, sure)
         if low > lower:
-            return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases, (lower, upper))
-        return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
+            return CertifiedEnds((upper, upper), (low, low), self.confidence, "mixed", n_cases, (lower, upper))
+        return CertifiedEnds((upper, upper), (lower, lower), method="deterministic")
 
     def cost(self, problem: AcquisitionProblem, policy: Policy) -> float | None:
         """What a policy costs, if all its histories can be looked at."""
@@ -290,6 +306,32 @@ class OverOrders(NamedTuple):
             ("auto", "exact", "deterministic"),
             lambda: evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost,
         )
+
+    def optimum(self, problem: AcquisitionProblem, n_stages: int | None = None) -> float | None:
+        """What the best policy costs, if all histories can be looked at."""
+        most = self.max_histories
+        return self._exactly(("auto", "exact"), lambda: optimal_cost(problem, n_stages=n_stages, max_histories=most))
+
+    def sample(self, paths: DualPaths, upper: float | None, lower: float | None, paired: bool) -> CertifiedEnds:
+        """Both ends from paths; one that is known is not sampled."""
+        paired = paired and upper is None and lower is None
+        # two one-sided statements, or three with the gap's own, fail with the wanted probability in all
+        z = quantile(self.looks.surely((1 - self.confidence) * 2 / (3 if paired else 2)))
+        while True:
+            ends = paths.run(self.looks.more(paths.n_paths))
+            if upper is None:
+                high, low = (ends.most(z), ends.up), (ends.least(z), ends.low)
+            else:
+                high, low = (upper, upper), ends.least_where_up_is(upper, z)
+            low = low if lower is None else (lower, lower)
+            if self.looks.enough(high[0] - high[1] + low[1] - low[0], high[0], paths.n_paths):
+                break
+        kind = "deterministic" if lower is not None else "simulation" if upper is None else "mixed"
+        sure = (lower or 0.0, greatest_expected_cost(paths.problem) if upper is None else upper)
+        # differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet
+        # normal
+        gap = ends.most_gap(z) if paired and paths.n_paths >= 1000 else 1.0
+        return CertifiedEnds(high, low, self.confidence, kind, paths.n_paths, sure, gap)
 
     def simulate(
         self, problem: AcquisitionProblem, policy: Policy, confidence: float, rng: np.random.Generator
@@ -325,15 +367,10 @@ def search_of_cases(
 
     Whether it is made is told by other cases than its own, for that must not hang on what it finds.
     """
-    if (
-        upper - lower <= _TUNING.near * upper
-        or any_order.structure.samples
-        or any_order.structure.starts is not None
-        or not any_order.n_questions
-    ):
+    structure, n = any_order.structure, min(_TUNING.max_cases, 3 * n_paths)
+    if structure.samples or structure.starts is not None or not any_order.n_questions or n < _TUNING.min_cases:
         return None
-    n = min(_TUNING.max_cases, 3 * n_paths)
-    if n < _TUNING.min_cases:
+    if upper - lower <= _TUNING.near * upper:
         return None
     try:
         with time_limit(remaining_seconds() / 3):
@@ -609,109 +646,45 @@ def certify(
     if scope is None:
         scope = "all orders" if problem.any_order else "order"
     check_choice(scope, "scope", ("order", "all orders"))
-    looks = Looks(n_paths, width, max_paths)
-    limits = OverOrders(method, looks, confidence, max_histories, hindsight)
+    finding = Finding(method, Looks(n_paths, width, max_paths), confidence, max_histories, hindsight)
     if problem.visits is not None:
-        return _over_panels(problem, policy, limits, scope, rng, started)
+        return _over_panels(problem, policy, finding, scope, rng).certificate(started, "all panels")
     if scope == "all orders":
-        return _over_orders(limits.ends(problem, in_any_order(problem), policy, rng), started, scope)
+        return finding.ends(problem, in_any_order(problem), policy, rng).certificate(started, scope)
     require_fixed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
-    upper: float | None = None
-    if method != "simulation":
-        try:
-            upper = evaluate(problem, policy, method="exact", max_histories=max_histories).cost
-            if known is None:
-                n_stages = None if values is None else values.n_stages
-                known = optimal_cost(problem, n_stages=n_stages, max_histories=max_histories)
-        except TooLarge:
-            if method == "exact":
-                raise
+    upper = finding.cost(problem, policy)
+    if upper is not None and known is None:
+        known = finding.optimum(problem, None if values is None else values.n_stages)
     if upper is not None and known is not None:
         kind = "deterministic" if method == "deterministic" else "exact"
-        return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
+        return CertifiedEnds((upper, upper), (known, known), method=kind).certificate(started)
     if problem.structure.samples:
-        limits = limits._replace(method="simulation")
-        return _over_orders(limits.ends(problem, problem, policy, rng), started, scope)
+        finding = finding._replace(method="simulation")
+        return finding.ends(problem, problem, policy, rng).certificate(started, scope)
     if values is None:
         values = quick_values(problem, 500, rng)
-    paths = DualPaths(problem, policy, values, rng)
-    interval = _sample_interval(paths, upper, known, looks, confidence, paired)
-    kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
-    return _certificate(interval, confidence, kind, paths.n_paths, started)
-
-
-class _Interval(NamedTuple):
-    """Bound and estimate of the upper end, and of the lower one; the most that the gap is, where it has its own.
-
-    And what both ends are for certain.
-    """
-
-    high: tuple[float, float]
-    low: tuple[float, float]
-    gap: float = 1.0
-    sure: tuple[float, float] = (0.0, np.inf)
-
-
-def _sample_interval(
-    paths: DualPaths,
-    upper: float | None,
-    lower: float | None,
-    looks: Looks,
-    confidence: float,
-    paired: bool,
-) -> _Interval:
-    """Interval from paths; an end that is known is not sampled."""
-    paired = paired and upper is None and lower is None
-    # two one-sided statements, or three with the gap's own, fail with the wanted probability in all
-    n_statements = 3 if paired else 2
-    z = quantile(looks.surely((1 - confidence) * 2 / n_statements))
-    while True:
-        ends = paths.run(looks.more(paths.n_paths))
-        interval = _interval(ends, upper, lower, z)
-        interval = interval._replace(
-            sure=(lower or 0.0, greatest_expected_cost(paths.problem) if upper is None else upper)
-        )
-        # differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet
-        # normal
-        if paired and paths.n_paths >= 1000:
-            interval = interval._replace(gap=ends.most_gap(z))
-        margin = interval.high[0] - interval.high[1] + interval.low[1] - interval.low[0]
-        if looks.enough(margin, interval.high[0], paths.n_paths):
-            return interval
-
-
-def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
-    if upper is None:
-        high, low = (ends.most(z), ends.up), (ends.least(z), ends.low)
-    else:
-        high, low = (upper, upper), ends.least_where_up_is(upper, z)
-    return _Interval(high, low if lower is None else (lower, lower))
+    return finding.sample(DualPaths(problem, policy, values, rng), upper, known, paired).certificate(started)
 
 
 def _over_panels(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    limits: OverOrders,
-    scope: str,
-    rng: np.random.Generator,
-    started: float,
-) -> Certificate:
+    problem: AcquisitionProblem, policy: Policy, finding: Finding, scope: str, rng: np.random.Generator
+) -> CertifiedEnds:
     """What a policy of visits costs, and what none of any panels costs less than."""
     assert problem.visits is not None
-    mean, n_paths = limits.cost(problem, policy), limits.looks.n_paths
+    mean, n_paths = finding.cost(problem, policy), finding.looks.n_paths
     certain, high = mean is not None, mean
     if mean is None or high is None:
-        mean, high, n_paths = limits.simulate(problem, policy, (1 + limits.confidence) / 2, rng)
+        mean, high, n_paths = finding.simulate(problem, policy, (1 + finding.confidence) / 2, rng)
     most, (begun, share) = problem.visits.max_panel or problem.n_stages, initial_beliefs(problem)
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
         certify(
             plain,
             FunctionPolicy(plain, lambda belief: np.full(len(belief), DECIDE)),
-            n_paths=limits.looks.n_paths,
-            max_histories=limits.max_histories,
-            confidence=1 - (1 - limits.confidence) / 4,  # these, and what the policy costs, are to hold together
+            n_paths=finding.looks.n_paths,
+            max_histories=finding.max_histories,
+            confidence=1 - (1 - finding.confidence) / 4,  # these, and what the policy costs, are to hold together
             random_state=rng,
             scope=scope,
         )
@@ -723,11 +696,11 @@ def _over_panels(
         lower = min(float(begun.stopping_cost[0]), max(lower, once + inner[0].lower))
     else:  # of several starts some may decide at once
         lower = max(lower, _after_visits(begun, share, once, inner[0].lower))
-    exact = certain and all(one.confidence == 1.0 for one in inner)
-    kind, n_paths = ("exact", 0) if exact else ("simulation", n_paths)
-    least = lower if all(one.confidence == 1.0 for one in inner) else 0.0
-    ends = _Interval((high, mean), (lower, lower), sure=(least, high if certain else greatest_expected_cost(problem)))
-    return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
+    surely = all(one.confidence == 1.0 for one in inner)
+    if certain and surely:
+        return CertifiedEnds((high, mean), (lower, lower))
+    sure = (lower if surely else 0.0, high if certain else greatest_expected_cost(problem))
+    return CertifiedEnds((high, mean), (lower, lower), finding.confidence, "simulation", n_paths, sure)
 
 
 def _after_visits(begun: BeliefState, share: FloatArray, once: float, lower: float) -> float:
@@ -747,24 +720,3 @@ def _after_visits(begun: BeliefState, share: FloatArray, once: float, lower: flo
     room, at_once = (share * most)[order], float(share @ stop)
     saved = np.clip(max(at_once - lower, 0.0) - (np.cumsum(room) - room), 0.0, room)
     return at_once - float(saved @ factor[order])
-
-
-def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:
-    interval = _Interval((ends.upper, ends.upper_mean), (ends.lower, ends.lower), sure=ends.sure)
-    return _certificate(interval, ends.confidence, ends.method, ends.n_paths, started, scope)
-
-
-def _certificate(
-    interval: _Interval, confidence: float, method: str, n_paths: int, started: float, scope: str = "order"
-) -> Certificate:
-    (upper, upper_mean), (low, lower_mean), most, sure = interval
-    if confidence < 1 and low > upper * (1 + ROUNDING):
-        low, upper, most, confidence = *sure, 1.0, 1.0
-        warnings.warn(_CROSSED, stacklevel=4)
-    # costs are not negative, and exact ends may differ by rounding
-    lower = min(max(low, 0.0), upper)
-    gap = max(min((upper - lower) / upper, most), 0.0) if upper > 0 else 0.0
-    if confidence == 1.0 and gap < 1e-12:
-        gap = 0.0
-    seconds = time.perf_counter() - started
-    return Certificate(upper, lower, gap, upper_mean, lower_mean, confidence, method, n_paths, seconds, scope)

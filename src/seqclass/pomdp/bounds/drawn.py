@@ -15,7 +15,7 @@ from seqclass.pomdp.bounds.optimum import row_keys
 from seqclass.pomdp.bounds.search import Search, ranges
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ask_everything, initial_histories_without_policy, walk
+from seqclass.pomdp.walk import ask_everything, initial_histories, walk
 
 __all__: list[str] = []
 
@@ -49,7 +49,7 @@ class DrawnCases(NamedTuple):
         # what no budget limits costs no more
         plain = problem.replace(max_questions=None, max_cost=None, rules=None)
         answers = SampledObservations(rng)
-        *_, last = walk(*initial_histories_without_policy(plain, float(n), answers), ask_everything, answers)
+        *_, last = walk(*initial_histories(plain, None, float(n), answers), ask_everything, answers)
         assert last.belief.observed is not None
         rows = np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
         return cls(

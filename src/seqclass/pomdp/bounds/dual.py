@@ -24,7 +24,6 @@ from seqclass.pomdp.walk import (
     Level,
     check_questions,
     initial_histories,
-    initial_histories_without_policy,
     walk_to_end,
 )
 
@@ -225,10 +224,7 @@ class DualPaths:
         self.n_paths += n_paths
         total, answers = (n_paths, ALL) if self.answers is None else (self.answers.begin(n_paths), self.answers)
         self._total += total
-        if self.policy is None:
-            belief, weight = initial_histories_without_policy(self.problem, total, answers)
-        else:
-            belief, weight = initial_histories(self.problem, self.policy, total, answers)
+        belief, weight = initial_histories(self.problem, self.policy, total, answers)
         walk_to_end(belief, weight, _DualHistories(self, len(weight)).ask, answers, self.max_histories)
         alike = np.array([True, self.follows or self.policy is None])
         n_lots = 0 if self.answers is None else self.answers.n_lots

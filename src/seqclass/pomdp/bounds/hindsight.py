@@ -212,10 +212,8 @@ class HindsightValues:
         states, asked = np.tile(self.prior, (_TUNING.n_beliefs, 1)), np.empty((_TUNING.n_beliefs, 0), dtype=np.intp)
         for _ in range(n_asked):
             check_deadline()
-            costs, among = (
-                self._question_costs(states, self.decide, asked),
-                min(_TUNING.n_best, len(self.prices) - asked.shape[1]),
-            )
+            costs = self._question_costs(states, self.decide, asked)
+            among = min(_TUNING.n_best, len(self.prices) - asked.shape[1])
             nearest = np.argpartition(costs, among - 1, axis=1)[:, :among]
             chosen = nearest[row, self._rng.integers(0, among, _TUNING.n_beliefs)]
             states = states * self.answer[place[row, chosen]]
@@ -371,15 +369,10 @@ def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> F
     best: tuple[float, HindsightValues, int] | None = None
     trials: IntArray = np.empty((0, 0), dtype=np.intp)
     spread, reached = 0.0, 0
-    for depth, n_tabled in sorted(
-        _choices(problem, _TUNING.max_depth_in_time), key=lambda choice: (choice[0], -choice[1])
-    ):
-        once = work_of(problem, depth, n_tabled)[0]
-        if (
-            depth == reached
-            or comb(problem.n_questions, depth) > _TUNING.max_sets
-            or once > _TUNING.products_a_second * remaining_seconds() / 4
-        ):
+    choices = _choices(problem, _TUNING.max_depth_in_time)
+    for depth, n_tabled in sorted(choices, key=lambda choice: (choice[0], -choice[1])):
+        once, most = work_of(problem, depth, n_tabled)[0], _TUNING.products_a_second * remaining_seconds() / 4
+        if depth == reached or once > most or comb(problem.n_questions, depth) > _TUNING.max_sets:
             continue
         try:
             with time_limit(remaining_seconds() / 3):
@@ -398,10 +391,8 @@ def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> F
         n_cases = int(min(n, remaining_seconds() / 2 / max(each, _TINY)))
         if n_cases < _TUNING.min_cases_in_time:
             continue
-        promised, reached = (
-            float(costs[: _TUNING.n_more_trials].mean()) - margin(n_cases, spread, _TUNING.confidence),
-            depth,
-        )
+        reached, found = depth, float(costs[: _TUNING.n_more_trials].mean())
+        promised = found - margin(n_cases, spread, _TUNING.confidence)
         if best is None or promised > best[0]:
             best = promised, made, n_cases
     return None if best is None else best[1].values(best[2])

@@ -90,32 +90,23 @@ class _Face(ValuesOfSets):
 
     _program: BeliefProgram | None = None
 
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        tables: FloatArray,
-        costs: FloatArray,
-        states: IntArray,
-        distance: float,
-        coarser: int,
-    ) -> None:
-        self.states, self.coarser, size = states, coarser, len(states)
-        own = np.ascontiguousarray(tables[:, :, states])
+    def __init__(self, bounds: HintedValues, states: IntArray, coarser: int) -> None:
+        self.states, self.coarser, size, problem = states, coarser, len(states), bounds.problem
+        own = np.ascontiguousarray(bounds.tables[:, :, states])
         self.problem = TableProblem(
             np.full(size, 1 / size),
             own,
             problem.prices,
-            costs[states],
+            bounds.costs[states],
             n_outcomes=problem.n_outcomes,
             groups=problem.groups,
             full_prices=problem.full_prices,
             any_order=True,
         )
-        self.grid = (
-            LogOddsLine.from_problem(self.problem, coarser * distance)
-            if size == 2
-            else SimplexGrid(size, _TUNING.steps[size] // coarser)
-        )
+        if size == 2:
+            self.grid = LogOddsLine.from_problem(self.problem, coarser * bounds.coarseness * _TUNING.distance)
+        else:
+            self.grid = SimplexGrid(size, _TUNING.steps[size] // coarser)
         self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
         free = np.flatnonzero((problem.prices == 0) & (problem.n_outcomes > 1))
@@ -162,7 +153,8 @@ class HintedValues(StateBounds):
             raise ValueError(f"HintedValues is for answers that depend on at most {MANY_STATES} hidden states alone.")
         many = len(states[1]) > _TUNING.max_states
         sizes = [2] if many else [2, *_TUNING.steps]
-        work, self._coarser = most_work * (_TUNING.share_of_many if many else 1.0), _TUNING.coarseness if many else 1.0
+        work = most_work * (_TUNING.share_of_many if many else 1.0)
+        self.coarseness = _TUNING.coarseness if many else 1.0
         self._share = work / len(sizes)
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
@@ -197,7 +189,7 @@ class HintedValues(StateBounds):
 
     def _face(self, states: IntArray, coarser: int) -> _Face:
         check_deadline()
-        return _Face(self.problem, self.tables, self.costs, states, _TUNING.distance * self._coarser, coarser)
+        return _Face(self, states, coarser)
 
     def _candidates(self, size: int) -> list[tuple[int, ...]]:
         """Sets of states that are hard to tell apart, for each state the hardest first, as many as the work allows."""
@@ -211,7 +203,7 @@ class HintedValues(StateBounds):
         for state in possible:
             own = (sets == state).any(axis=1)
             rank[own] = np.minimum(rank[own], np.arange(own.sum()))
-        n_points = _TUNING.n_points / self._coarser if size == 2 else grid_size(size, _TUNING.steps[size])
+        n_points = _TUNING.n_points / self.coarseness if size == 2 else grid_size(size, _TUNING.steps[size])
         work = _TUNING.n_iterations * n_points * size * float(self.problem.n_outcomes.sum())
         most = max(int(self._share / work), 1)
         return [tuple(some) for some in sets[np.argsort(rank, kind="stable")[:most]].tolist()]

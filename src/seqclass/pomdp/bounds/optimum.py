@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,11 +129,9 @@ class StateBounds(OrderBounds):
 
     def lower(self, belief: BeliefState) -> FloatArray:
         """See `OrderBounds.lower`."""
-        return (
-            belief.stopping_cost
-            if belief.stage >= self.problem.n_stages
-            else self.decision_bounds(belief, latent_posterior(belief))
-        )
+        if belief.stage >= self.problem.n_stages:
+            return belief.stopping_cost
+        return self.decision_bounds(belief, latent_posterior(belief))
 
     def question_bounds(self, belief: BeliefState) -> FloatArray:
         """See `OrderBounds.question_bounds`."""
@@ -340,14 +339,10 @@ class PartialAnswers:
     @staticmethod
     def serves(problem: AcquisitionProblem, most: float) -> bool:
         """Whether they tell what may be asked and its price, answers depend on states alone, and there are no more."""
-        if (
-            not problem.any_order
-            or problem.structure.samples
-            or problem.structure.state_tables is None
-            or not problem.n_questions
-        ):
+        structure = problem.structure
+        if not problem.any_order or structure.samples or structure.state_tables is None or not problem.n_questions:
             return False
-        if any(one is not None for one in (problem.limits.rules, problem.structure.starts, problem.visits)):
+        if any(one is not None for one in (problem.limits.rules, structure.starts, problem.visits)):
             return False
         if problem.limits.max_cost is not None and problem.groups is not None:  # what is left depends on who came first
             return False
@@ -467,26 +462,22 @@ class Enumeration:
         """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers)."""
         result = np.empty((len(self.stages[0].belief), len(multipliers)))
         for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.belief) + s.row.size for s in self.stages)):
-            ahead = self._ahead(multipliers[part])
+            [ahead] = deque(self._backward(multipliers[part], self._is_cut), maxlen=1)  # that of the first level
             result[:, part] = self._best(0, ahead, multipliers[part], bounded=self._is_cut and len(self.stages) == 1)
         return result
 
-    def _ahead(self, multipliers: FloatArray) -> FloatArray:
-        """Cost of each question of the first level."""
+    def _backward(self, multipliers: FloatArray, bounded: bool) -> Iterator[FloatArray]:
+        """Cost of each question, (m, n_multipliers), of each level from the last on; ``bounded``: beyond that too."""
         ahead = self.stages[-1].ahead(multipliers)
         for number in range(len(self.stages) - 1, 0, -1):
-            value = self._best(number, ahead, multipliers, self._is_cut and number == len(self.stages) - 1)
-            ahead = self._question_costs_before(number, value, multipliers)
-        return ahead
-
-    def _question_costs_before(self, number: int, value: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Cost of each question of the level before, given the values of the histories of this one."""
-        after, before = self.stages[number], self.stages[number - 1]
-        ahead = before.price[:, None] * multipliers
-        # the branches of a question lie side by side, and each has one at least
-        starts = np.searchsorted(after.entry, np.arange(before.row.size))
-        ahead += np.add.reduceat(after.weight[:, None] * value[after.place], starts, axis=0)
-        return ahead
+            yield ahead
+            after, before = self.stages[number], self.stages[number - 1]
+            value = self._best(number, ahead, multipliers, bounded and number == len(self.stages) - 1)
+            ahead = before.price[:, None] * multipliers
+            # the branches of a question lie side by side, and each has one at least
+            starts = np.searchsorted(after.entry, np.arange(before.row.size))
+            ahead += np.add.reduceat(after.weight[:, None] * value[after.place], starts, axis=0)
+        yield ahead
 
     def plan(self) -> tuple[float, Plan]:
         """Cost of the best way on of the only first history, in any order, and what to ask after each history."""
@@ -503,15 +494,11 @@ class Enumeration:
 
     def question_costs(self) -> list[FloatArray]:
         """Cost of asking each question and going on as well as can be, (n, n_questions) for each level."""
-        one, by_level = np.ones(1), []
-        ahead = self.stages[-1].ahead(one)
-        for number in range(len(self.stages) - 1, -1, -1):
-            stage = self.stages[number]
+        by_level = []
+        for stage, ahead in zip(reversed(self.stages), self._backward(np.ones(1), bounded=False)):
             costs = np.full((len(stage.belief), stage.belief.problem.n_questions), np.inf)
             costs[stage.row, stage.question] = ahead[:, 0]
             by_level.append(costs)
-            if number:
-                ahead = self._question_costs_before(number, self._best(number, ahead, one, bounded=False), one)
         return by_level[::-1]
 
     def _best(self, number: int, ahead: FloatArray, multipliers: FloatArray, bounded: bool) -> FloatArray:
@@ -528,16 +515,10 @@ class Enumeration:
 
 def alike_questions(problem: AcquisitionProblem) -> list[IntArray]:
     """Questions that are the same but for their number: in any order which of them gave an answer is no matter."""
-    states = problem.structure.state_tables
-    if (
-        not problem.any_order
-        or states is None
-        or problem.structure.samples
-        or problem.limits.rules is not None
-        or problem.structure.starts is not None
-    ):
+    states, structure = problem.structure.state_tables, problem.structure
+    if not problem.any_order or states is None or structure.samples or problem.n_questions < 2:
         return []
-    if problem.groups is not None or problem.bundles is not None or problem.n_questions < 2:
+    if any(one is not None for one in (problem.limits.rules, structure.starts, problem.groups, problem.bundles)):
         return []
     rows = np.column_stack([states[0].reshape(problem.n_questions, -1), problem.n_outcomes, problem.prices])
     _, kind, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)

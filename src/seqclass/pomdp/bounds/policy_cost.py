@@ -140,9 +140,9 @@ def cost_at_most(policy: Policy, n_paths: int, rng: np.random.Generator, confide
     cost = PolicyCost(policy.problem, policy, rng)
     cost.run(n_paths)
     high = cost.ends(1 - confidence)[1]
-    return (
-        max(high, lower) if high >= lower * (1 - ROUNDING) else greatest_expected_cost(policy.problem)
-    )  # the sample has failed
+    if high < lower * (1 - ROUNDING):  # the sample has failed
+        return greatest_expected_cost(policy.problem)
+    return max(high, lower)
 
 
 def fewer_paths(n_paths: int) -> int:
@@ -197,58 +197,48 @@ class PolicyCost:
         first = min(250, n_paths) if limited else max(1, round(0.125 * n_paths))
         n = n_paths if self._runs and not limited else min(max(first, 2 * self.n_paths), n_paths)
         if self.problem.structure.samples:
-            return _path_costs(self.problem, self.policy, SampledObservations(self.rng), n, decides=self.decides), n
+            return self._path_costs(SampledObservations(self.rng), n), n
         begun = self._runs[-1].n_begun if self._runs else 0
         # histories are followed to less weight until there are so many others for each path, or all weigh so little
         if self._runs and begun >= 0.25 * n:
-            return self._thin_paths(1 / n), n
+            return self._path_costs(ThinnedAnswers(self._least, self.rng), 1, 1 / n), n
         self._least = self._least * min(max(begun / n, 0.1), 0.5) if self._runs else 1 / first
-        costs = self._thin_paths(self._least)
+        costs = self._path_costs(ThinnedAnswers(self._least, self.rng), 1, self._least)
         return costs, n_paths if not costs.cost.size or self._least <= 1e-10 else self.n_paths
 
-    def _thin_paths(self, unit: float) -> PathCosts:
-        return _path_costs(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit, self.decides)
+    def _path_costs(self, answers: ThinnedAnswers | SampledObservations, total: int, unit: float = np.inf) -> PathCosts:
+        """Costs of all histories that weigh enough, and of paths of at most a unit of others; or of ``total`` paths."""
+        belief, weight = initial_histories(self.problem, self.policy, float(total), answers)
+        least = answers.least if isinstance(answers, ThinnedAnswers) else np.inf
+        known, n_begun, ended = 0.0, 0, []
+        # of each history what was paid where its paths begin, nan where all answers are followed; and what it may
+        # cost then
+        paid, guess = np.full((2, len(belief)), np.nan)
+        if least == np.inf:  # how many paths begin where is a matter of chance
+            paid[:], guess[:] = 0.0, float(weight @ belief.stopping_cost) / total
 
+        def ask(level: Level) -> Fork:
+            nonlocal known, n_begun, paid, guess
+            paid, guess = paid[level.parent], guess[level.parent]
+            begins = np.isnan(paid) & (level.weight < least)
+            surely = begins & (level.weight < np.nextafter(least, 0))
+            paid[begins], guess[begins] = 0.0, 0.0  # whether one that was thinned is followed is a matter of chance
+            paid[surely], guess[surely] = level.belief.spent[surely], level.belief.stopping_cost[surely]
+            known += float(level.weight[surely] @ paid[surely])
+            question = next_of(self.policy, level)
+            stops, cost = question == DECIDE, level.belief.spent + self.decides * level.belief.stopping_cost
+            certain = stops & (np.isnan(paid) | surely)
+            known += float(level.weight[certain] @ (cost - np.where(surely, paid, 0.0))[certain])
+            path = stops & ~certain
+            ended.append(np.stack([level.weight, guess, cost - paid])[:, path])
+            row = np.flatnonzero(~stops)
+            copies = np.where(surely[row], np.ceil(level.weight[row] / unit), 1).astype(np.intp)
+            n_begun += int((begins[row]).sum())
+            row, share = np.repeat(row, copies), np.repeat(level.weight[row] / copies, copies)
+            return Fork(row, question[row], share)
 
-def _path_costs(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    answers: ThinnedAnswers | SampledObservations,
-    total: int,
-    unit: float = np.inf,
-    decides: bool = True,
-) -> PathCosts:
-    """Costs of all histories that weigh enough, and of paths of at most a unit of the others; or of ``total`` paths."""
-    belief, weight = initial_histories(problem, policy, float(total), answers)
-    least = answers.least if isinstance(answers, ThinnedAnswers) else np.inf
-    known, n_begun, ended = 0.0, 0, []
-    # of each history what was paid where its paths begin, nan where all answers are followed; and what it may cost then
-    paid, guess = np.full((2, len(belief)), np.nan)
-    if least == np.inf:  # how many paths begin where is a matter of chance
-        paid[:], guess[:] = 0.0, float(weight @ belief.stopping_cost) / total
-
-    def ask(level: Level) -> Fork:
-        nonlocal known, n_begun, paid, guess
-        paid, guess = paid[level.parent], guess[level.parent]
-        begins = np.isnan(paid) & (level.weight < least)
-        surely = begins & (level.weight < np.nextafter(least, 0))
-        paid[begins], guess[begins] = 0.0, 0.0  # whether one that was thinned is followed is a matter of chance
-        paid[surely], guess[surely] = level.belief.spent[surely], level.belief.stopping_cost[surely]
-        known += float(level.weight[surely] @ paid[surely])
-        question = next_of(policy, level)
-        stops, cost = question == DECIDE, level.belief.spent + decides * level.belief.stopping_cost
-        certain = stops & (np.isnan(paid) | surely)
-        known += float(level.weight[certain] @ (cost - np.where(surely, paid, 0.0))[certain])
-        path = stops & ~certain
-        ended.append(np.stack([level.weight, guess, cost - paid])[:, path])
-        row = np.flatnonzero(~stops)
-        copies = np.where(surely[row], np.ceil(level.weight[row] / unit), 1).astype(np.intp)
-        n_begun += int((begins[row]).sum())
-        row, share = np.repeat(row, copies), np.repeat(level.weight[row] / copies, copies)
-        return Fork(row, question[row], share)
-
-    walk_to_end(belief, weight, ask, answers)
-    weight, guess, cost = np.concatenate(ended, axis=1)
-    if least == np.inf:
-        return PathCosts(0.0, total, np.full(len(cost), 1 / total), weight, guess, cost)
-    return PathCosts(known, n_begun, weight, np.ones(len(cost)), guess, cost)
+        walk_to_end(belief, weight, ask, answers)
+        weight, guess, cost = np.concatenate(ended, axis=1)
+        if least == np.inf:
+            return PathCosts(0.0, total, np.full(len(cost), 1 / total), weight, guess, cost)
+        return PathCosts(known, n_begun, weight, np.ones(len(cost)), guess, cost)

@@ -62,6 +62,7 @@ class StateItem(Item):
     def __init__(self, name: str, key: tuple[int, ...]) -> None:
         super().__init__(name, key)
         self.stage, self.label, self.context, self.outcome = key
+        self.hidden = self.label
 
     @property
     def is_end(self) -> bool:
@@ -98,6 +99,8 @@ class Process(ABC):
     """What the models share: from stage ``first`` on, and decided at stage ``last`` at the latest."""
 
     state_kind = "State"
+    #: Cost of each decision by class, or hidden state.
+    costs: list[list[float]]
 
     def __init__(
         self,
@@ -128,6 +131,10 @@ class Process(ABC):
         """Whether something is bought: the end absorbs, and nothing is bought there."""
 
     @abstractmethod
+    def price(self, state: Any, action: Any) -> float:
+        """What asking costs, where a case has not ended."""
+
+    @abstractmethod
     def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
         """Next states, with their probabilities, once something is bought."""
 
@@ -151,6 +158,13 @@ class Process(ABC):
             self._shown[state, action] = self._find_odds(state, action)
         return self._shown[state, action]
 
+    def reward(self, state: Any, action: Any) -> float:
+        """Minus the cost."""
+        if state.is_end:
+            return 0.0
+        decision = action.decision
+        return -float(self.price(state, action) if decision is None else self.costs[state.hidden][decision])
+
     def draw(self, of: Any, items: list[Any], weights: list[float]) -> Any:
         """Draw an item; ``of`` is what the weights belong to, for which their sums are kept."""
         if of not in self._draws:
@@ -160,11 +174,15 @@ class Process(ABC):
         return items[bisect_right(sums, random.random() * sums[-1], 0, len(sums) - 1)]
 
 
-class Transition:
-    """P(next state | state, action)."""
+class OfProcess:
+    """A model of a process."""
 
     def __init__(self, staged: Unrolled | Staged) -> None:
         self.staged = staged
+
+
+class Transition(OfProcess):
+    """P(next state | state, action)."""
 
     def probability(self, next_state: Any, state: Any, action: Any) -> float:
         """Return the probability of a next state."""
@@ -187,11 +205,8 @@ class Transition:
         return self.staged.all_states()
 
 
-class Observing:
+class Observing(OfProcess):
     """P(observation | next state, action)."""
-
-    def __init__(self, staged: Unrolled | Staged) -> None:
-        self.staged = staged
 
     def probability(self, observation: Any, next_state: Any, action: Any) -> float:
         """Return the probability of an observation."""
@@ -200,11 +215,8 @@ class Observing:
 
     def sample(self, next_state: Any, action: Any) -> Any:
         """Draw an observation."""
-        staged = self.staged
-        odds = staged.outcome_probabilities(next_state, action)
-        return (
-            staged.observations[0] if len(odds) == 1 else staged.draw((next_state, action), staged.observations, odds)
-        )
+        items, odds = self.staged.observations, self.staged.outcome_probabilities(next_state, action)
+        return items[0] if len(odds) == 1 else self.staged.draw((next_state, action), items, odds)
 
     def argmax(self, next_state: Any, action: Any) -> Any:
         """Return the most probable observation."""
@@ -216,11 +228,8 @@ class Observing:
         return self.staged.observations
 
 
-class Reward:
+class Reward(OfProcess):
     """Minus the cost of an action."""
-
-    def __init__(self, staged: Unrolled | Staged) -> None:
-        self.staged = staged
 
     def sample(self, state: Any, action: Any, next_state: Any = None) -> float:
         """Return the reward, which is certain."""
@@ -324,7 +333,7 @@ class Unrolled(Process):
         super().__init__(problem, first, first + nodes.n_more, known, asks, int(problem.n_outcomes.max(initial=1)))
         self.nodes = nodes
         self.penalty = 2 * float(problem.decision_costs.max()) or 1.0
-        self.costs: list[list[float]] = nodes.costs.tolist()
+        self.costs = nodes.costs.tolist()
         self.prices: list[list[list[float]]] = [prices.tolist() for prices in nodes.prices]
         self.after: list[Any] = [following.tolist() for following in nodes.following]
         self._rows: dict[tuple[int, int, int], list[list[float]]] = {}
@@ -378,14 +387,10 @@ class Unrolled(Process):
             return [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
         return [float(v == outcome) for v in range(len(self.observations))]
 
-    def reward(self, state: Any, action: Any) -> float:
-        """Minus the cost; asking what is not open costs more than any decision."""
-        if state.is_end:
-            return 0.0
-        if action.decision is not None:
-            return -float(self.costs[state.hidden][action.decision])
+    def price(self, state: Any, action: Any) -> float:
+        """Price of a question; what is not open costs more than any decision."""
         price = self.prices[state.stage - self.first][state.node][action.question]
-        return -float(price if np.isfinite(price) else self.penalty)
+        return price if np.isfinite(price) else self.penalty
 
     def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
         """Questions that are open in a state, or after a history."""
@@ -426,7 +431,7 @@ class Staged(Process):
         super().__init__(problem, first, last, belief, [("ask", (-1,))], n_outcomes)
         self.context = context
         self.prices: list[float] = prices.tolist()
-        self.costs: list[list[float]] = problem.decision_costs.tolist()
+        self.costs = problem.decision_costs.tolist()
         tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
         self.tables, self.several = tables, not tables.single
@@ -491,15 +496,10 @@ class Staged(Process):
             return [float(v == state.outcome) for v in range(len(self.observations))]
         return [row[state.label] for row in self.table(state.stage - 1, state.context)]
 
-    def reward(self, state: Any, action: Any) -> float:
-        """Minus the cost; asking at the last stage is as bad as the worst decision."""
-        if state.is_end:
-            return 0.0
-        if action.decision is not None:
-            return -float(self.costs[state.label][action.decision])
-        return -float(
-            self.prices[state.stage - self.first] if state.stage < self.last else max(self.costs[state.label])
-        )
+    def price(self, state: Any, action: Any) -> float:
+        """Price of the next feature; asking at the last stage is as bad as the worst decision."""
+        stage: int = state.stage
+        return self.prices[stage - self.first] if stage < self.last else max(self.costs[state.label])
 
     def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
         """Ask for the next feature, or nothing at the last stage."""

@@ -15,6 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.validation import check_integer, check_real
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
 from seqclass.pomdp.problem import AcquisitionProblem, observations
 from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
@@ -79,6 +80,8 @@ class _Numbered:
     """Numbering of nodes in files, shared by the writers and the reader: ``first`` is the first node of each stage."""
 
     first: IntArray
+    #: Names of the actions before those of the decisions: of each question, or of buying the next feature.
+    actions: list[str]
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None) -> None:
         require_one_start(problem, "a file")
@@ -115,9 +118,10 @@ class FreeLayout(_Numbered):
         self.actions = [f"ask{question}" for question in range(problem.n_questions)]
 
     @property
-    def n_asks(self) -> int:
-        """Number of actions before those of the decisions: one a question."""
-        return self.problem.n_questions
+    def ask_costs(self) -> FloatArray:
+        """What each question costs at each node, (n_nodes, n_questions)."""
+        prices = np.concatenate(self.nodes.prices)
+        return np.where(np.isfinite(prices), prices, self.penalty)
 
     @property
     def n_observations(self) -> int:
@@ -201,8 +205,7 @@ class FreeLayout(_Numbered):
 class Layout(_Numbered):
     """Numbering of stages and contexts in files."""
 
-    #: Number of actions before those of the decisions: one buys the next feature.
-    n_asks = 1
+    actions = [ACQUIRE]
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
@@ -248,6 +251,16 @@ class Layout(_Numbered):
     def costs(self) -> FloatArray:
         """Cost of each decision by hidden state, (width, n_decisions)."""
         return self.problem.decision_costs
+
+    @property
+    def ask_costs(self) -> FloatArray:
+        """What the next feature costs at each node, (n_nodes, 1)."""
+        return np.append(planned_prices(self.problem)[: self.n_stages], self.penalty)[self.stage_of, None]
+
+    @property
+    def start(self) -> FloatArray:
+        """P(class) before anything is acquired."""
+        return self.problem.prior
 
     @property
     def values(self) -> IntArray:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray
-from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.files._layout import (
     ACQUIRE,
     END,
@@ -28,21 +26,14 @@ from seqclass.pomdp.problem import AcquisitionProblem, observations
 __all__ = ["write_pomdp"]
 
 
-def _head(
-    layout: FreeLayout | Layout,
-    discount: float,
-    states: list[list[str]],
-    actions: list[str],
-    prior: FloatArray,
-    stops: list[str],
-) -> Iterator[str]:
+def _head(layout: FreeLayout | Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     """What comes first: names, where a case starts, and that every decision ends it."""
     start = np.zeros(layout.n_nodes * layout.width + 1)
-    start[: layout.width] = prior
+    start[: layout.width] = layout.start
     yield f"discount: {number(discount)}"
     yield "values: reward"
     yield f"states: {' '.join(name for node in states for name in node)} {END}"
-    yield f"actions: {' '.join([*actions, *stops])}"
+    yield f"actions: {' '.join([*layout.actions, *stops])}"
     yield f"observations: {' '.join(f'o{v}' for v in range(layout.n_observations))}"
     yield f"start: {' '.join(map(number, start.tolist()))}"
     for stop in stops:
@@ -60,11 +51,11 @@ def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: l
     yield "# rewards after k questions times discount^-k"
     yield f"# features of the questions: {' '.join(map(str, problem.features.tolist()))}"
     yield f"# what is not open: {number(layout.penalty)} (times the same), and the end, dearer than any decision"
-    yield from _head(layout, discount, states, layout.actions, layout.start, stops)
+    yield from _head(layout, discount, states, stops)
     for question, action in enumerate(layout.actions):
         yield from _moves(layout, question, action, states)
         yield from _observations(layout, question, action, states)
-    yield from _free_rewards(layout, discount, states, stops)
+    yield from _rewards(layout, discount, states, stops)
 
 
 def _moves(layout: FreeLayout, question: int, action: str, states: list[list[str]]) -> Iterator[str]:
@@ -103,25 +94,6 @@ def _observations(layout: FreeLayout, question: int, action: str, states: list[l
                     continue
                 for v in np.flatnonzero(table[:, c]).tolist():
                     yield f"O: {action} : {name} : o{v} {number(table[v, c])}"
-            place += 1
-
-
-def _free_rewards(layout: FreeLayout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
-    factors = scale(discount, layout.n_stages)
-    place = 0
-    for stage in range(layout.n_stages + 1):
-        prices = (
-            layout.nodes.prices[stage] if stage < layout.n_stages else np.full_like(layout.nodes.prices[-1], np.inf)
-        )
-        prices = np.where(np.isfinite(prices), prices, layout.penalty) * factors[stage]
-        costs = layout.costs * factors[stage]
-        for row in prices.tolist():
-            for c, name in enumerate(states[place]):
-                for action, price in zip(layout.actions, row):
-                    if price:
-                        yield f"R: {action} : {name} : * : * {number(-price)}"
-                for j in np.flatnonzero(costs[c]).tolist():
-                    yield f"R: {stops[j]} : {name} : * : * {number(-costs[c, j])}"
             place += 1
 
 
@@ -225,7 +197,7 @@ def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]
     states = [[f"{node}_{ending}" for ending in endings] for node in layout.names("s")]
     yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
     yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"
-    yield from _head(layout, discount, states, [ACQUIRE], problem.prior, stops)
+    yield from _head(layout, discount, states, stops)
     yield f"T: {ACQUIRE} : {END} : {END} 1.0"
     # never after a purchase, but the format wants a distribution in every state
     for name in [*states[0], END]:
@@ -259,15 +231,14 @@ def _context_transitions(layout: Layout, stage: int, states: list[list[str]]) ->
             yield f"O: {ACQUIRE} : {name} : o{v} 1.0"
 
 
-def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
-    problem = layout.problem
-    prices = np.append(planned_prices(problem)[: layout.n_stages], layout.penalty)
-    factors = scale(discount, layout.n_stages)
-    for node, stage in enumerate(layout.stage_of.tolist()):
-        price = float(prices[stage] * factors[stage])
-        costs = problem.decision_costs * factors[stage]
-        for c, name in enumerate(states[node]):
-            if price:
-                yield f"R: {ACQUIRE} : {name} : * : * {number(-price)}"
+def _rewards(layout: FreeLayout | Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
+    factors = scale(discount, layout.n_stages)[layout.stage_of]
+    prices = layout.ask_costs * factors[:, None]
+    for names, price_of, factor in zip(states, prices.tolist(), factors.tolist()):
+        costs = layout.costs * factor
+        for c, name in enumerate(names):
+            for action, price in zip(layout.actions, price_of):
+                if price:
+                    yield f"R: {action} : {name} : * : * {number(-price)}"
             for j in np.flatnonzero(costs[c]).tolist():
                 yield f"R: {stops[j]} : {name} : * : * {number(-costs[c, j])}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -74,93 +74,71 @@ def _parse_alpha(content: bytes) -> VectorFile:
     return VectorFile(np.array(actions), np.array(vectors), np.zeros(len(actions), dtype=np.intp), 1)
 
 
-def _parse_xml(content: bytes, longest: int) -> VectorFile:
-    # most entries of all vectors: so many, and so many more for each byte of the file
-    reader = _PolicyXML(longest, 10**7 + 64 * len(content))
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = reader.doctype
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.text
-    try:
-        parser.Parse(content, True)
-    except expat.ExpatError as error:
-        raise _Malformed(f"its XML is broken ({error})") from error
-    if reader.length < 0:
-        raise _Malformed("it has no AlphaVector element")
-    if not reader.vectors:
-        raise _Malformed("it holds no vectors")
-    node = np.array(reader.nodes)
-    if node.min() < 0 or node.max() >= reader.n_nodes:
-        raise _Malformed(f"a vector's obsValue is not in 0..{reader.n_nodes - 1}")
-    return VectorFile(np.array(reader.actions), np.array(reader.vectors), node, reader.n_nodes)
-
-
-class _PolicyXML:
-    """What an XML parser reports, as vectors. A document type is refused: with it come entities without end."""
-
-    def __init__(self, longest: int, most: int) -> None:
-        self.longest, self.most = longest, most
-        self.length = -1
-        self.n_nodes = 1
-        self.actions: list[int] = []
-        self.nodes: list[int] = []
-        self.vectors: list[FloatArray] = []
-        self._path: list[str] = []
-        self._text: list[str] = []
+class _NoDocumentType(ElementTree.TreeBuilder):
+    """Refuses a document type: with it come entities without end."""
 
     def doctype(self, *_: object) -> None:
         raise _Malformed("it declares a document type, which policies do not and which is not read for safety")
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self._path and tag != "Policy":
-            raise _Malformed(f"its root element is {tag}, not Policy")
-        if tag == "Policy" and attributes.get("type", "value") != "value":
-            raise _Malformed(f"it is a policy of type {attributes['type']!r}; only 'value' (alpha vectors) can be read")
-        if tag == "AlphaVector":
-            self.length = _attribute(attributes, "vectorLength", tag)
-            self.n_nodes = _attribute(attributes, "numObsValue", tag) if "numObsValue" in attributes else 1
-        if tag in ("Vector", "SparseVector"):
-            if self._path != ["Policy", "AlphaVector"]:
-                raise _Malformed(f"a {tag} is not inside Policy, AlphaVector")
-            self.actions.append(_attribute(attributes, "action", tag))
-            self.nodes.append(_attribute(attributes, "obsValue", tag) if "obsValue" in attributes else 0)
-            self._text = []
-        self._path.append(tag)
 
-    def end(self, tag: str) -> None:
-        self._path.pop()
-        if tag == "Entry":
-            self._text.append(" ")
-        if tag not in ("Vector", "SparseVector"):
-            return
-        where = f"vector {len(self.vectors) + 1}"
-        values = _floats("".join(self._text), where)
-        if tag == "SparseVector":
-            values = self._dense(values, where)
-        if len(values) != self.length:
-            raise _Malformed(f"{where} has {len(values)} entries, not vectorLength={self.length}")
-        self.vectors.append(values)
+def _parse_xml(content: bytes, longest: int) -> VectorFile:
+    try:
+        root = ElementTree.fromstring(content, ElementTree.XMLParser(target=_NoDocumentType()))
+    except ElementTree.ParseError as error:
+        raise _Malformed(f"its XML is broken ({error})") from error
+    if root.tag != "Policy":
+        raise _Malformed(f"its root element is {root.tag}, not Policy")
+    if (kind := root.get("type", "value")) != "value":
+        raise _Malformed(f"it is a policy of type {kind!r}; only 'value' (alpha vectors) can be read")
+    blocks = root.findall("AlphaVector")
+    known = {id(one) for block in blocks for one in block}
+    for one in root.iter():
+        if one.tag in _VECTORS and id(one) not in known:
+            raise _Malformed(f"a {one.tag} is not inside Policy, AlphaVector")
+    if not blocks:
+        raise _Malformed("it has no AlphaVector element")
+    # most entries of all vectors: so many, and so many more for each byte of the file
+    left, n_nodes = 10**7 + 64 * len(content), 1
+    action, node, vectors = list[int](), list[int](), list[FloatArray]()
+    for block in blocks:
+        length, n_nodes = _attribute(block, "vectorLength"), _attribute(block, "numObsValue", 1)
+        for one in block:
+            if one.tag in _VECTORS:
+                left -= length
+                action.append(_attribute(one, "action"))
+                node.append(_attribute(one, "obsValue", 0))
+                vectors.append(_vector(one, length, length <= longest and left >= 0, f"vector {len(vectors) + 1}"))
+    if not vectors:
+        raise _Malformed("it holds no vectors")
+    if min(node) < 0 or max(node) >= n_nodes:
+        raise _Malformed(f"a vector's obsValue is not in 0..{n_nodes - 1}")
+    return VectorFile(np.array(action), np.array(vectors), np.array(node), n_nodes)
 
-    def text(self, data: str) -> None:
-        if "Vector" in self._path or "SparseVector" in self._path:
-            self._text.append(data)
 
-    def _dense(self, pairs: FloatArray, where: str) -> FloatArray:
-        if self.length > self.longest or (len(self.vectors) + 1) * self.length > self.most:
-            raise _Malformed(f"vectorLength={self.length} is more than the problem or the file accounts for")
-        index, entries = pairs[::2], pairs[1::2]
-        if len(index) != len(entries) or not ((index == index.round()) & (index >= 0) & (index < self.length)).all():
-            raise _Malformed(f"{where} is not pairs of an index below {self.length} and a value")
-        values = np.zeros(self.length)
+#: Elements that hold a vector: its entries, or pairs of a number and an entry.
+_VECTORS = ("Vector", "SparseVector")
+
+
+def _vector(element: ElementTree.Element, length: int, fits: bool, where: str) -> FloatArray:
+    values = _floats(" ".join(element.itertext()), where)
+    if element.tag == "SparseVector":
+        if not fits:
+            raise _Malformed(f"vectorLength={length} is more than the problem or the file accounts for")
+        index, entries = values[::2], values[1::2]
+        if len(index) != len(entries) or not ((index == index.round()) & (index >= 0) & (index < length)).all():
+            raise _Malformed(f"{where} is not pairs of an index below {length} and a value")
+        values = np.zeros(length)
         values[index.astype(np.intp)] = entries
-        return values
+    if len(values) != length:
+        raise _Malformed(f"{where} has {len(values)} entries, not vectorLength={length}")
+    return values
 
 
-def _attribute(attributes: dict[str, str], name: str, tag: str) -> int:
-    if name not in attributes:
-        raise _Malformed(f"a {tag} has no {name}")
-    return _integer(attributes[name], f"{name} of a {tag}")
+def _attribute(element: ElementTree.Element, name: str, default: int | None = None) -> int:
+    text = element.get(name)
+    if text is None and default is None:
+        raise _Malformed(f"a {element.tag} has no {name}")
+    return default if text is None else _integer(text, f"{name} of a {element.tag}")  # type: ignore[return-value]
 
 
 def _integer(text: str, what: str) -> int:
@@ -304,7 +282,7 @@ def _identify(path: str, file: VectorFile, full: Layout | FreeLayout, layout: st
         wanted = f"{full.n_nodes} x {width} + 1 states" if flat else f"{width} at {full.n_values}"
         raise ValueError(f"{path} does not fit the problem: it has {shape}; all stages would be {wanted}.")
     foreign = _Foreign(path, file, cut, flat)
-    most, asks = full.n_asks + full.problem.n_decisions - 1, "questions" if full.problem.any_order else "acquire"
+    most, asks = len(full.actions) + full.problem.n_decisions - 1, "questions" if full.problem.any_order else "acquire"
     if file.action.min() < 0 or file.action.max() > most:
         raise foreign.error(f"it has action {int(file.action.max())}; there are 0 ({asks}) to {most} (the decisions).")
     return foreign
@@ -317,10 +295,10 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
     stages, unit_factors, known = [], [], []
     for node, stage in enumerate(layout.stage_of.tolist()):
         actions, vectors = foreign.vectors_at(node)
-        rows = actions >= layout.n_asks
+        rows = actions >= len(layout.actions)
         stages.append(np.full(int(rows.sum()), stage))
         unit_factors.append(vectors[rows])
-        known.append(costs[actions[rows] - layout.n_asks])
+        known.append(costs[actions[rows] - len(layout.actions)])
     stage, cost, truth = np.concatenate(stages), np.concatenate(unit_factors), np.concatenate(known)
     guesses = _guesses(foreign, stage, cost, truth) if discount is None else [discount]
     worst = 0.0
@@ -376,28 +354,29 @@ def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatA
 def _node_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
     """Vectors of going on after so many questions of a problem in any order, grouped by node."""
     layout = foreign.layout
-    kept = [np.empty((0, layout.width))]
-    for node in range(int(layout.first[stage]), int(layout.first[stage + 1])):
-        actions, vectors = foreign.vectors_at(node)
-        kept.append(_useful(vectors[actions < layout.n_asks] / factor, layout.costs.T))
-    return AlphaSet(np.concatenate(kept), np.cumsum([len(own) for own in kept]))
+    return _alpha_set(
+        [
+            vectors[actions < len(layout.actions)] / factor
+            for node in range(int(layout.first[stage]), int(layout.first[stage + 1]))
+            for actions, vectors in [foreign.vectors_at(node)]
+        ],
+        layout.costs,
+    )
 
 
 def _stage_set(foreign: _Foreign, layout: Layout, stage: int, factor: float) -> AlphaSet:
     """Vectors of going on at a stage, grouped by context."""
-    problem = layout.problem
-    groups: dict[int, list[FloatArray]] = {}
+    groups = [np.empty((0, layout.width))] * layout.tables.n_contexts(stage)
     for place, context in enumerate(layout.contexts[stage].tolist()):
         actions, vectors = foreign.vectors_at(int(layout.first[stage]) + place)
-        groups.setdefault(context, []).append(vectors[actions == 0] / factor)
-    kept = {context: _useful(np.concatenate(group), problem.decision_costs.T) for context, group in groups.items()}
-    if not layout.branching:
-        return AlphaSet(kept[0])
-    order = sorted(kept)
-    counts = np.zeros(layout.tables.n_contexts(stage) + 1, dtype=np.intp)
-    for context in order:
-        counts[context + 1] = len(kept[context])
-    return AlphaSet(np.concatenate([kept[context] for context in order]), np.cumsum(counts))
+        groups[context] = np.concatenate([groups[context], vectors[actions == 0] / factor])
+    return _alpha_set(groups, layout.costs)
+
+
+def _alpha_set(groups: list[FloatArray], costs: FloatArray) -> AlphaSet:
+    """The useful of some vectors, by the context that they are valid in."""
+    kept = [costs.T[:0], *(_useful(group, costs.T) for group in groups)]
+    return AlphaSet(np.concatenate(kept), None if len(groups) == 1 else np.cumsum([len(own) for own in kept]))
 
 
 def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.files._layout import (
     ACQUIRE,
     END,
@@ -97,8 +96,9 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield "</ObsFunction>"
     yield "<RewardFunction>"
     flags = [f"q{question}_0" for question in range(n_questions)]
+    nodes = [" ".join([_GOING, *_values_of(layout, node, shown)]) for node in range(layout.n_nodes)]
     yield from _table(
-        "rw", " ".join(["ac", "x_0", *flags, "y_0"]), _free_rewards(layout, discount, hidden, shown, stops), "Func"
+        "rw", " ".join(["ac", "x_0", *flags, "y_0"]), _rewards(layout, discount, nodes, hidden, stops), "Func"
     )
     yield "</RewardFunction>"
     yield "</pomdpx>"
@@ -172,21 +172,6 @@ def _free_observations(layout: FreeLayout, hidden: list[str], stops: list[str]) 
         yield _entry(f"{stop} * -", np.eye(1, width)[0])
 
 
-def _free_rewards(
-    layout: FreeLayout, discount: float, hidden: list[str], shown: list[list[str]], stops: list[str]
-) -> Iterator[str]:
-    factors = scale(discount, layout.n_stages)
-    prices = np.concatenate(layout.nodes.prices)
-    prices = np.where(np.isfinite(prices), prices, layout.penalty)
-    for node, stage in enumerate(layout.stage_of.tolist()):
-        here = " ".join([_GOING, *_values_of(layout, node, shown)])
-        for action, price in zip(layout.actions, prices[node].tolist()):
-            if price:
-                yield _reward(f"{action} {here} *", price * factors[stage])
-        for c, j in zip(*(index.tolist() for index in np.nonzero(layout.costs))):
-            yield _reward(f"{stops[j]} {here} {hidden[c]}", layout.costs[c, j] * factors[stage])
-
-
 def write_pomdpx(
     problem: AcquisitionProblem,
     path: str | os.PathLike[str],
@@ -213,7 +198,7 @@ def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str])
     yield "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield f'<StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true">{_values([*nodes, END])}</StateVar>'
+    yield _observable_variable("x", [*nodes, END])
     yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
     yield f'<ObsVar vname="ob">{_values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
     yield f'<ActionVar vname="ac">{_values([ACQUIRE, *stops])}</ActionVar>'
@@ -225,7 +210,7 @@ def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str])
     yield "</InitialStateBelief>"
     yield "<StateTransitionFunction>"
     yield from _table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
-    yield from _table("y_1", "ac y_0", [f"<Entry><Instance>* - -</Instance>{_probabilities('identity')}</Entry>"])
+    yield from _table("y_1", "ac y_0", [_stays("* - -")])
     yield "</StateTransitionFunction>"
     yield "<ObsFunction>"
     yield from _table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
@@ -269,12 +254,14 @@ def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterat
             yield _entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
 
 
-def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
-    problem = layout.problem
-    prices = np.append(planned_prices(problem)[: layout.n_stages], layout.penalty)
-    factors = scale(discount, layout.n_stages)
-    for node, stage in enumerate(layout.stage_of.tolist()):
-        if prices[stage]:
-            yield _reward(f"{ACQUIRE} {nodes[node]} *", prices[stage] * factors[stage])
-        for c, j in zip(*(index.tolist() for index in np.nonzero(problem.decision_costs))):
-            yield _reward(f"{stops[j]} {nodes[node]} {hidden[c]}", problem.decision_costs[c, j] * factors[stage])
+def _rewards(
+    layout: FreeLayout | Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]
+) -> Iterator[str]:
+    """Costs of all actions, where the observed variables have the values of each node."""
+    prices, factors = layout.ask_costs, scale(discount, layout.n_stages)[layout.stage_of]
+    for name, price_of, factor in zip(nodes, prices.tolist(), factors.tolist()):
+        for action, price in zip(layout.actions, price_of):
+            if price:
+                yield _reward(f"{action} {name} *", price * factor)
+        for c, j in zip(*(index.tolist() for index in np.nonzero(layout.costs))):
+            yield _reward(f"{stops[j]} {name} {hidden[c]}", layout.costs[c, j] * factor)

@@ -16,7 +16,7 @@ from seqclass._utils.arrays import FloatArray, another_stream, as_generator
 from seqclass._utils.model_files import Stored
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.bounds.certificate import certify, search_of_cases
+from seqclass.pomdp.bounds.certificate import Certificate, certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
 from seqclass.pomdp.one_step import context_of, initial_beliefs, perfect_information_bound
@@ -172,17 +172,14 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             random_state=another_stream(self.random_state),
             hindsight=False,  # which takes longer than to solve
         )
-        status = policy.info.status
-        return with_info(
-            policy,
-            status="wide gap" if status == "converged" and certificate.gap > WIDE_GAP else status,
-            scope=certificate.scope,
-            upper=certificate.upper,
-            lower=certificate.lower,
-            gap=certificate.gap,
-            confidence=certificate.confidence,
-            certify_seconds=policy.info.certify_seconds + certificate.seconds,
-        )
+        status, seconds = policy.info.status, policy.info.certify_seconds + certificate.seconds
+        status = "wide gap" if status == "converged" and certificate.gap > WIDE_GAP else status
+        return with_info(policy, **ends_of(certificate), status=status, certify_seconds=seconds)
+
+
+def ends_of(certificate: Certificate) -> dict[str, Any]:
+    """What a certificate says, as fields of `SolveInfo`."""
+    return {name: getattr(certificate, name) for name in ("scope", "upper", "lower", "gap", "confidence")}
 
 
 def policy_of(solver: Solver, problem: AcquisitionProblem, cases: TrainingCases | None = None) -> Policy:

@@ -118,19 +118,15 @@ class CorrectedValues(ProjectedValues):
 
     def costs_ahead(self, belief: BeliefState) -> CostsAhead:
         """What stopping and going on cost after each outcome of each row, row by row."""
-        posterior, context, after = self.successors(belief)
-        if belief.stage + 1 < self.n_stages:
-            return CostsAhead(posterior, *self.costs(belief.stage + 1, posterior, context, after))
-        stop = self.problem.stopping_cost(posterior)
-        return CostsAhead(posterior, stop, stop, stop)
-
-    def successors(self, belief: BeliefState) -> tuple[FloatArray, IntArray, IntArray]:
-        """Unnormalised belief, context of the projection and answers after each outcome of each row, row by row."""
         n, n_outcomes, n_classes = belief.joint.shape
         answers = self.problem.structure.answers(belief.stage, belief.state)
         assert answers is not None  # corrections are made of them
         after = self.problem.structure.successor_answers(belief.stage, answers).reshape(n * n_outcomes, -1)
-        return belief.joint.reshape(-1, n_classes), self._successors(belief), after
+        posterior, context = belief.joint.reshape(-1, n_classes), self._successors(belief)
+        if belief.stage + 1 < self.n_stages:
+            return CostsAhead(posterior, *self.costs(belief.stage + 1, posterior, context, after))
+        stop = self.problem.stopping_cost(posterior)
+        return CostsAhead(posterior, stop, stop, stop)
 
     def going_on(self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray) -> FloatArray:
         """Corrected cost of going on, (n,); never below the price and what remains when the class is known."""
@@ -308,45 +304,32 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
         rows = np.flatnonzero(open_)
         # rather a few rows for nothing than a copy of all others; the update then finds their likelihoods
         some = belief if 4 * rows.size >= 3 * len(belief) else belief[rows]
-        go_on = _Outcomes(self.values, some).pay(stopping_threshold(some))
+        go_on, limit = np.empty(len(some), dtype=bool), stopping_threshold(some)
+        row_bytes = 8.0 * float(self.problem.n_outcomes[belief.stage]) * self.problem.n_classes
+        answers, tables = self.problem.structure.answers(belief.stage, some.state), self.values.tables
+        assert answers is not None  # corrections are made of them
+        after = tables.successors(belief.stage, tables.contexts(belief.stage, some.state))
+        for part in chunks(len(some), row_bytes, _TUNING.joint_bytes):
+            go_on[part] = self._pays(some, part, limit[part], answers[part], after[part])
         if some is not belief:
             open_[rows] = go_on
         else:
             open_ &= go_on
         return np.where(open_, belief.stage, DECIDE)
 
-
-class _Outcomes:
-    """The outcomes that a batch of instances may see next."""
-
-    def __init__(self, values: CorrectedValues, belief: BeliefState) -> None:
-        self.values = values
-        self.info = belief
-        self.problem = values.problem
-        answers = self.problem.structure.answers(belief.stage, belief.state)
-        assert answers is not None  # corrections are made of them
-        self.answers = answers
-        tables = values.tables
-        self.after = tables.successors(belief.stage, tables.contexts(belief.stage, belief.state))
-
-    def pay(self, limit: FloatArray) -> BoolArray:
-        """Whether going on costs less than ``limit``, (n,)."""
-        result = np.empty(len(self.info), dtype=bool)
-        row_bytes = 8.0 * float(self.problem.n_outcomes[self.info.stage]) * self.problem.n_classes
-        for part in chunks(len(result), row_bytes, _TUNING.joint_bytes):
-            result[part] = self._pay(part, limit[part])
-        return result
-
-    def _pay(self, part: slice, limit: FloatArray) -> BoolArray:
-        likelihood = outcome_likelihood(self.info)[part]
+    def _pays(
+        self, belief: BeliefState, part: slice, limit: FloatArray, answers: IntArray, after: IntArray
+    ) -> BoolArray:
+        """Whether going on costs less than ``limit``, (n,), in a part of the rows, of these answers and successors."""
+        likelihood = outcome_likelihood(belief)[part]
         n, n_outcomes, n_classes = likelihood.shape
         # a row an instance and outcome; numpy is slow to broadcast along an axis as short as the classes'
-        joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.probabilities[part], n_outcomes, axis=0)
+        joint = likelihood.reshape(-1, n_classes) * np.repeat(belief.probabilities[part], n_outcomes, axis=0)
         stop = self.problem.stopping_cost(joint)
         # the most that each outcome's value can be below the cost of stopping
-        saving = stop - self.values.least_cost(self.info.stage + 1, joint)
+        saving = stop - self.values.least_cost(belief.stage + 1, joint)
         np.maximum(saving, 0.0, out=saving)
-        upper = price_of_question(self.info)[part] + row_sums(stop.reshape(n, n_outcomes))
+        upper = price_of_question(belief)[part] + row_sums(stop.reshape(n, n_outcomes))
         lower = upper - row_sums(saving.reshape(n, n_outcomes))
         open_ = np.flatnonzero((upper >= limit) & (lower < limit))
         for _ in range(n_outcomes):
@@ -354,19 +337,14 @@ class _Outcomes:
                 break
             outcome, most = _largest(saving.reshape(n, n_outcomes)[open_])
             branch = open_ * n_outcomes + outcome
-            saved = stop[branch] - self._going_on(joint[branch], part.start + open_, outcome)
+            told = self.values.answers_after(belief.stage, answers.take(open_, axis=0), outcome)
+            saved = stop[branch] - self.values.going_on(belief.stage + 1, joint[branch], after[open_, outcome], told)
             np.clip(saved, 0.0, most, out=saved)
             saving[branch] = 0
             upper[open_] -= saved
             lower[open_] += most - saved
             open_ = open_[(upper[open_] >= limit[open_]) & (lower[open_] < limit[open_])]
         return upper < limit
-
-    def _going_on(self, joint: FloatArray, rows: IntArray, outcome: IntArray) -> FloatArray:
-        """Cost of going on after one outcome of each of some rows."""
-        stage = self.info.stage
-        answers = self.values.answers_after(stage, self.answers.take(rows, axis=0), outcome)
-        return self.values.going_on(stage + 1, joint, self.after[rows, outcome], answers)
 
 
 def _largest(values: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy import optimize, spatial
+from scipy import spatial
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
@@ -17,7 +17,7 @@ from seqclass._utils.progress import now
 from seqclass._utils.stored import require, require_array
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp.account import planned_prices
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, BackupPoints, sample_beliefs
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, BackupPoints, best_vectors, lowest_point, sample_beliefs
 from seqclass.pomdp.needs import require_tables
 from seqclass.pomdp.one_step import unit
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -181,10 +181,7 @@ class Budget:
 
 def values_of(belief: FloatArray, vectors: FloatArray) -> FloatArray:
     """Smallest product of each belief with one of many vectors, (n,)."""
-    result = np.empty(len(belief))
-    for part in chunks(len(belief), 8.0 * len(vectors), 2**21):
-        result[part] = (belief[part] @ vectors.T).min(axis=1, initial=np.inf)
-    return result
+    return best_vectors(belief, vectors)[0]
 
 
 def distinct_vectors(vectors: FloatArray) -> FloatArray:
@@ -273,10 +270,6 @@ def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, toleranc
     return useful
 
 
-#: HiGHS works to this precision at best.
-_PROGRAM_TOLERANCE = 1e-10
-
-
 def prune_sum(
     sets: Sequence[FloatArray], price: float, stop: FloatArray, points: FloatArray, tolerance: float, budget: Budget
 ) -> FloatArray:
@@ -307,11 +300,8 @@ def _add(
     sums = (first[:, None] + second[None]).reshape(-1, first.shape[1])
     sums = sums[~_is_dominated(sums, np.vstack([rival, kept]), tolerance)]
     while len(sums) and budget.allows(len(kept)):
-        belief = _witness(sums[0], np.vstack([rival, kept]), tolerance)
-        if belief is None:
-            sums = sums[1:]
-            continue
-        best = _winners(first, second, rival, belief[None])
+        found = lowest_point(sums[0], np.vstack([rival, kept]), tolerance)
+        best = sums[:0] if found is None else _winners(first, second, rival, found[0][None])
         if not len(best) or (np.abs(kept - best).max(axis=1, initial=0) < 1e-15).any():
             # the program's precision is worse than the tolerance: nothing is gained there
             sums = sums[1:]
@@ -323,12 +313,12 @@ def _add(
 
 def _winners(first: FloatArray, second: FloatArray, rival: FloatArray, points: FloatArray) -> FloatArray:
     """Best sum at each point where it is below the rivals; the best of a sum is the sum of the bests."""
-    parts = []
-    for part in chunks(len(points), 8.0 * (len(first) + len(second)), 2**22):
-        rows = points[part]
-        sums = first[(rows @ first.T).argmin(axis=1)] + second[(rows @ second.T).argmin(axis=1)]
-        parts.append(sums[np.einsum("nc,nc->n", sums, rows) < values_of(rows, rival)])
-    return distinct_vectors(np.concatenate(parts)) if parts else np.empty((0, first.shape[1]))
+    return _below(best_vectors(points, first)[1] + best_vectors(points, second)[1], rival, points)
+
+
+def _below(vectors: FloatArray, rival: FloatArray, points: FloatArray) -> FloatArray:
+    """Vectors, one for each point, that are below the rivals there."""
+    return distinct_vectors(vectors[np.einsum("nc,nc->n", vectors, points) < values_of(points, rival)])
 
 
 def _is_dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
@@ -338,35 +328,6 @@ def _is_dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> Bool
         no_better = vectors[part, None] >= by[None] - tolerance
         result[part] = np.any(np.all(no_better, axis=2), axis=1)
     return result
-
-
-def _witness(vector: FloatArray, others: FloatArray, tolerance: float) -> FloatArray | None:
-    """Belief at which a vector is lower than the others by most, None if by no more than ``tolerance``."""
-    n_classes = vector.size
-    scale = max(float(np.abs(others - vector).max()), np.finfo(float).tiny)
-    # maximise the advantage: (vector - other) @ belief + advantage <= 0
-    table = np.column_stack([(vector - others) / scale, np.ones(len(others))])
-    result = optimize.linprog(
-        np.append(np.zeros(n_classes), -1.0),
-        A_ub=table,
-        b_ub=np.zeros(len(others)),
-        A_eq=np.append(np.ones(n_classes), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * n_classes + [(None, None)],
-        method="highs",
-        options={
-            "primal_feasibility_tolerance": _PROGRAM_TOLERANCE,
-            "dual_feasibility_tolerance": _PROGRAM_TOLERANCE,
-            "presolve": False,
-        },
-    )
-    if result.x is None:
-        return None
-    belief = np.maximum(result.x[:-1], 0)
-    belief /= belief.sum()
-    if np.min((others - vector) @ belief) <= tolerance:
-        return None
-    return np.asarray(belief)
 
 
 _METHODS = ("auto", "breakpoints", "vertices", "programs")
@@ -448,12 +409,8 @@ class ExactValueIteration(ValueSolver):
 
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Prepared:
         # some seconds a stage
-        allowed = (
-            {1: 1, 2: 100_000, 3: 20_000, 4: 10_000, 5: 3000, 6: 1000}.get(problem.n_classes, 500)
-            if self.max_vectors is None
-            else self.max_vectors
-        )
-        budget = Budget(allowed, self.max_seconds)
+        usual = {1: 1, 2: 100_000, 3: 20_000, 4: 10_000, 5: 3000, 6: 1000}.get(problem.n_classes, 500)
+        budget = Budget(usual if self.max_vectors is None else self.max_vectors, self.max_seconds)
         points: list[BackupPoints] = []
         if self._choose_method(problem) != "breakpoints":
             points = sample_beliefs(problem, n_stages, self.n_beliefs, as_generator(self.random_state))
@@ -586,7 +543,7 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
         def plans(belief: FloatArray) -> FloatArray:
             vectors = np.full(belief.shape, price)
             for row, after in zip(likelihood, following):
-                vectors += row * after[_lowest(belief * row, after)]
+                vectors += row * best_vectors(belief * row, after)[1]
             return vectors
 
         points = self._points(stage, context)
@@ -625,14 +582,4 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
 
     def _winners(self, vectors: FloatArray, points: FloatArray) -> FloatArray:
         """Vectors that are lowest at some point, and lower than stopping."""
-        if not len(vectors):
-            return vectors
-        best = vectors[_lowest(points, vectors)]
-        return distinct_vectors(best[np.einsum("nc,nc->n", best, points) < values_of(points, self.stop)])
-
-
-def _lowest(belief: FloatArray, vectors: FloatArray) -> IntArray:
-    index = np.empty(len(belief), dtype=np.intp)
-    for part in chunks(len(belief), 8.0 * len(vectors), 2**21):
-        index[part] = (belief[part] @ vectors.T).argmin(axis=1)
-    return index
+        return _below(best_vectors(points, vectors)[1], self.stop, points) if len(vectors) else vectors

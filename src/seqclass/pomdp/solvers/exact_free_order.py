@@ -35,12 +35,7 @@ from seqclass.pomdp.bounds.policy_cost import cost_at_most
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.observations import TooLarge
-from seqclass.pomdp.one_step import (
-    remaining_questions,
-    row_parts,
-    stopping_is_certain,
-    stopping_threshold,
-)
+from seqclass.pomdp.one_step import fill_rows, remaining_questions, row_parts, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
 from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
@@ -249,10 +244,7 @@ class PlannedPolicy(Policy):
     def _action(self, belief: BeliefState) -> IntArray:
         question, cost, known = self._look_up(belief)
         question[cost >= stopping_threshold(belief)] = DECIDE  # of what is not known (nan) that is never so
-        rows = np.flatnonzero(~known)
-        if rows.size:
-            question[rows] = self.fallback.action(belief[rows])
-        return question
+        return fill_rows(question, ~known, lambda rows: self.fallback.action(belief[rows]))
 
     def _look_up(self, belief: BeliefState) -> tuple[IntArray, FloatArray, BoolArray]:
         """The most promising question, what asking it costs (nan: not known), and whether the plan says anything."""
@@ -277,10 +269,7 @@ class PlannedPolicy(Policy):
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Cost of the most promising question, where the plan does not say it by the policy to fall back on, (n,)."""
         _, cost, _ = self._look_up(belief)
-        rows = np.flatnonzero(np.isnan(cost))
-        if rows.size:
-            cost[rows] = self.fallback.continuation_cost(belief[rows])
-        return cost
+        return fill_rows(cost, np.isnan(cost), lambda rows: self.fallback.continuation_cost(belief[rows]))
 
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
         cost = self.fallback._cost_without(belief, questions)
@@ -345,26 +334,15 @@ class RecursionPolicy(DeepLookaheadPolicy):
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
         costs, known = self._memory.find(belief)
-        rows = np.flatnonzero(stopping_is_certain(belief))
-        if rows.size:
-            costs[rows] = super().question_costs(belief[rows])
-        rows = np.flatnonzero(~known & ~stopping_is_certain(belief))
-        if rows.size:
-            costs[rows] = self._question_costs(belief[rows])
-        return costs
-
-    def _question_costs(self, belief: BeliefState) -> FloatArray:
-        return self._by_list(belief) if self.lists else self._by_recursion(belief)
+        ahead, find = super().question_costs, self._by_list if self.lists else self._by_recursion
+        costs = fill_rows(costs, stopping_is_certain(belief), lambda rows: ahead(belief[rows]))
+        return fill_rows(costs, ~known & ~stopping_is_certain(belief), lambda rows: find(belief[rows]))
 
     def _by_list(self, belief: BeliefState) -> FloatArray:
         assert belief.observed is not None
         problem, seen, gone = belief.problem, belief.observed >= 0, (belief.observed < 0) & ~remaining_questions(belief)
-        groups = groups_paid_after(problem, np.eye(problem.n_questions, dtype=bool))
-        paid = (
-            np.zeros((len(belief), groups.shape[1]), dtype=bool)
-            if belief.account.groups_paid is None
-            else belief.account.groups_paid
-        )
+        groups, paid = groups_paid_after(problem, np.eye(problem.n_questions, dtype=bool)), belief.account.groups_paid
+        paid = np.zeros((len(belief), groups.shape[1]), dtype=bool) if paid is None else paid
         # answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
         group_status = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
         asked, spent = np.zeros(len(belief), dtype=np.intp), np.zeros(len(belief))

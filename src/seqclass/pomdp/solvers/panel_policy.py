@@ -13,7 +13,7 @@ from seqclass.costs import Visits
 from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
-    likelihood_parts,
+    fill_rows,
     perfect_cost,
     remaining_questions,
     row_parts,
@@ -75,7 +75,8 @@ class PanelValues:
         offset = (weights[0] + weights[-2] * share)[:, None, None]
         factor = (weights[-1] * share)[:, None, None]
         vectors, known = problem.decision_costs.T, perfect_cost(problem)
-        for part, places, likelihood in likelihood_parts(belief, questions, 4 * problem.n_classes):
+        n_columns = 4 * problem.n_classes
+        for part, places, likelihood in problem.structure.likelihood_parts(questions, belief.state, n_columns):
             joint = likelihood * belief.probabilities[part, None, None]
             stop, total = lower_envelope(joint, vectors), row_sums(joint)
             cost = total * offset[part] + stop * factor[part]
@@ -165,10 +166,8 @@ class PanelPolicy(Policy):
     def next_question(self, belief: BeliefState) -> IntArray:
         """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
         question = first_of(belief.account.ordered, len(belief))
-        rows = np.flatnonzero((question == DECIDE) & self.chooses(belief))
-        if rows.size:
-            question[rows] = first_of(self.best(belief[rows]).panel, rows.size)
-        return question
+        open_ = (question == DECIDE) & self.chooses(belief)
+        return fill_rows(question, open_, lambda rows: first_of(self.best(belief[rows]).panel, rows.size))
 
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of ordering the best panel and going on, (n,); inf where nothing can be ordered.
@@ -176,10 +175,7 @@ class PanelPolicy(Policy):
         Where an answer of the last panel is still waited for, the cost is NaN: nothing is chosen there.
         """
         cost = np.where(belief.account.waits, np.nan, np.inf)
-        rows = np.flatnonzero(self.chooses(belief))
-        if rows.size:
-            cost[rows] = self.best(belief[rows]).cost
-        return cost
+        return fill_rows(cost, self.chooses(belief), lambda rows: self.best(belief[rows]).cost)
 
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
         if not self.problem.any_order:  # what comes after the panel is not the next of the order
@@ -319,10 +315,8 @@ class Growing:
     def follow(self, rows: IntArray, question: IntArray) -> None:
         """Follow the answers of the question that each row adds, an even sample where they are too many."""
         place = np.searchsorted(rows, self.owner)
-        if self.problem.any_order:
-            level = ask_once(self.branches, np.arange(len(place)), question[place])
-        else:
-            level = ask_once(self.branches, np.arange(len(place)), np.full(len(place), self.branches.stage))
+        asked = question[place] if self.problem.any_order else np.full(len(place), self.branches.stage)
+        level = ask_once(self.branches, np.arange(len(place)), asked)
         owner = self.owner[level.parent]
         order = np.argsort(owner, kind="stable")
         owner, weight, most = owner[order], (self.weight[level.parent] * level.weight)[order], self.policy.n_branches

@@ -18,11 +18,11 @@ from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import initial_beliefs, remaining_questions, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
+from seqclass.pomdp.solve_info import OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.ordering.cases import TrialCases, mean_and_error, model_cases
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, TriedPolicy, mean_and_error, model_cases
 from seqclass.pomdp.solvers.ordering.observed import candidate_on_rows, row_costs
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
@@ -105,17 +105,6 @@ class _PanelRun:
         return np.concatenate(inputs), np.concatenate(targets), np.concatenate(weights)
 
 
-@dataclass
-class _TriedPolicy:
-    """A policy, and what it cost in each case."""
-
-    name: str
-    policy: Policy
-    costs: FloatArray
-    asked: FloatArray
-    seconds: float
-
-
 _EXACTLY = "all panels, exactly"
 
 
@@ -144,7 +133,7 @@ class _PanelSolver(Solver):
         rounds: int,
         rng: np.random.Generator,
         name: str = "panels",
-    ) -> list[_TriedPolicy]:
+    ) -> list[TriedPolicy]:
         """Policies, each on values fitted along those before, from one after which nothing follows a visit."""
         values, policies = PanelValues(problem), []
         examples: list[tuple[FloatArray, FloatArray, FloatArray]] = []
@@ -153,7 +142,7 @@ class _PanelSolver(Solver):
             policy = PanelPolicy(values, sizes, self.n_branches)
             with report_progress(f"round {number + 1} of {rounds + 1}"):
                 along = _PanelRun(policy, cases)
-                policies.append(_TriedPolicy(_round_name(name, number), policy, along.costs, along.asked, 0.0))
+                policies.append(TriedPolicy(_round_name(name, number), policy, along.costs, along.asked, 0.0))
                 if number < rounds:
                     first = self._first_visits(policy, len(cases.X) // 2, rng)
                     # a case may come to the same from a first visit that the policy would not have made
@@ -275,10 +264,10 @@ class Panels(_PanelSolver):
             exactly = with_info(exactly, seconds=time.perf_counter() - started)
             if rows is None:
                 return exactly
-            chosen = _without_trial(_EXACTLY, exactly)
+            chosen = TriedPolicy(_EXACTLY, exactly, seconds=exactly.info.seconds)
             # beside it what looks one visit ahead, of which nothing has to be learnt
             ahead = {name: PanelPolicy(PanelValues(problem), sizes, self.n_branches) for name, sizes in _sizes(problem)}
-            tried = [chosen, *(_without_trial(_round_name(name, 0), policy) for name, policy in ahead.items())]
+            tried = [chosen, *(TriedPolicy(_round_name(name, 0), policy) for name, policy in ahead.items())]
             choice = OrderingChoice(_EXACTLY, ())
         else:
             tried, cases = [], model_cases(without_visits(problem), self.n_paths, rng)
@@ -287,7 +276,7 @@ class Panels(_PanelSolver):
             once = PanelPolicy(PanelValues(problem), (1, problem.n_questions), self.n_branches, True)
             tried += [self._follow("one visit", once, cases), self._sequential(problem, cases)]
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
-            choice = _choice(chosen, tried, cases)
+            choice = OrderingChoice(chosen.name, tuple(one.report(cases, chosen) for one in tried))
         if rows is not None:
             chosen, choice = _select_on_rows(chosen, tried, choice, rows)
         seconds = time.perf_counter() - started
@@ -298,17 +287,17 @@ class Panels(_PanelSolver):
         policy.info = SolveInfo("converged", n_stages=problem.n_stages, size=size, seconds=seconds, ordering=choice)
         return policy
 
-    def _follow(self, name: str, policy: PanelPolicy, cases: TrialCases) -> _TriedPolicy:
+    def _follow(self, name: str, policy: PanelPolicy, cases: TrialCases) -> TriedPolicy:
         started = time.perf_counter()
         along = _PanelRun(policy, cases)
-        return _TriedPolicy(name, policy, along.costs, along.asked, time.perf_counter() - started)
+        return TriedPolicy(name, policy, along.costs, along.asked, time.perf_counter() - started)
 
-    def _sequential(self, problem: AcquisitionProblem, cases: TrialCases) -> _TriedPolicy:
+    def _sequential(self, problem: AcquisitionProblem, cases: TrialCases) -> TriedPolicy:
         """One question at a time, each a visit."""
         started = time.perf_counter()
         policy = without_certificate(self._planner(problem)).solve(problem)
         costs, asked = cases.costs(policy, 0, len(cases.X))
-        return _TriedPolicy("one question at a time", policy, costs, asked, time.perf_counter() - started)
+        return TriedPolicy("one question at a time", policy, costs, asked, time.perf_counter() - started)
 
     def _planner(self, problem: AcquisitionProblem) -> Solver:
         if self.solver is not None:
@@ -328,17 +317,13 @@ def _sizes(problem: AcquisitionProblem) -> list[tuple[str, tuple[int, int]]]:
     return [("panels", (1, n)), *((f"panels of {size}", (size, size)) for size in few)]
 
 
-def _without_trial(name: str, policy: Policy) -> _TriedPolicy:
-    return _TriedPolicy(name, policy, np.empty(0), np.empty(0), policy.info.seconds)
-
-
 def _round_name(name: str, number: int) -> str:
     return f"{name}, round {number + 1}"
 
 
 def _select_on_rows(
-    chosen: _TriedPolicy, tried: list[_TriedPolicy], choice: OrderingChoice, rows: TrainingCases
-) -> tuple[_TriedPolicy, OrderingChoice]:
+    chosen: TriedPolicy, tried: list[TriedPolicy], choice: OrderingChoice, rows: TrainingCases
+) -> tuple[TriedPolicy, OrderingChoice]:
     """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
     weight, begun = rows.weight, rows.begin(rows.outcomes)
     costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
@@ -352,23 +337,6 @@ def _select_on_rows(
         for cost, asked in [costs[id(one)]]
     )
     return taken, replace(choice, chosen=taken.name, observed=observed)
-
-
-def _choice(chosen: _TriedPolicy, tried: list[_TriedPolicy], cases: TrialCases) -> OrderingChoice:
-    return OrderingChoice(
-        chosen.name,
-        tuple(
-            OrderingCandidate(
-                t.name,
-                *cases.mean_and_error(t.costs),
-                *cases.mean_and_error(t.costs - chosen.costs),
-                cases.mean_and_error(t.asked)[0],
-                len(t.costs),
-                t.seconds,
-            )
-            for t in tried
-        ),
-    )
 
 
 class PlannedPanels(PanelPolicy):

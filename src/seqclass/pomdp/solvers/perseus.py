@@ -17,7 +17,7 @@ from seqclass.pomdp.one_step import unit
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solve_info import SolveStep
-from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
+from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver, ends_of
 from seqclass.pomdp.values import ValueFunction
 
 __all__ = ["Perseus"]
@@ -113,18 +113,10 @@ class BeliefRounds:
         self._last_round = now() - began
 
     def _finish(self, final: Certificate) -> Policy:
-        exact = final.confidence == 1.0
-        return with_info(
-            self.best,
-            status="converged" if final.gap <= self.target_gap else "limit",
-            upper=final.upper,
-            lower=final.lower,
-            gap=final.gap,
-            confidence=1.0 if exact else CONFIDENCE,
-            certify_seconds=self.certify_seconds,
-            size=self.best.values.size,
-            trace=tuple(self.trace),
-        )
+        ends = ends_of(final) | {"confidence": 1.0 if final.confidence == 1.0 else CONFIDENCE}
+        ends["status"] = "converged" if final.gap <= self.target_gap else "limit"
+        size, trace = self.best.values.size, tuple(self.trace)
+        return with_info(self.best, **ends, certify_seconds=self.certify_seconds, size=size, trace=trace)
 
 
 @dataclass(repr=False, eq=False)

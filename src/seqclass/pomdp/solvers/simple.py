@@ -15,6 +15,7 @@ from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
 from seqclass.pomdp.one_step import (
     candidate_questions,
+    fill_rows,
     finishing_cost,
     perfect_cost,
     row_parts,
@@ -186,11 +187,8 @@ class PosteriorThresholdPolicy(_AskingPolicy):
         self.threshold = threshold
 
     def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        unsure = np.flatnonzero(belief.probabilities.max(axis=1) < self.threshold - TIE)
-        if unsure.size:
-            question[unsure] = self._next(belief[unsure])
-        return question
+        unsure = belief.probabilities.max(axis=1) < self.threshold - TIE
+        return fill_rows(np.full(len(belief), DECIDE), unsure, lambda rows: self._next(belief[rows]))
 
 
 class OrderBoundPolicy(LeastCostPolicy):
@@ -290,36 +288,27 @@ def _ahead(belief: BeliefState, depth: int, n_candidates: int | None) -> FloatAr
     last = depth == 1 or belief.stage + 1 >= problem.n_stages
     if last or problem.any_order:
         once = np.where(open_, prices + problem.structure.costs_after(asked, belief), np.inf)
-        open_ = open_ if last else _candidates(belief, asked, prices, once, n_candidates)
-    costs[:, asked] = once if last else _further(belief, asked, prices, open_, depth, n_candidates)
+        if last:
+            costs[:, asked] = once
+            return costs
+        open_ = _candidates(belief, asked, prices, once, n_candidates)
+    row, place = np.nonzero(open_)
+    if row.size:
+        costs[row, asked[place]] = prices[row, place] + _after(belief, row, asked[place], depth, n_candidates)
     return costs
 
 
-def _further(
-    belief: BeliefState,
-    asked: IntArray,
-    prices: FloatArray,
-    followed: BoolArray,
-    depth: int,
-    n_candidates: int | None,
-) -> FloatArray:
-    """Cost of the questions that are followed; inf for all others."""
-    row, place = np.nonzero(followed)
-    costs = np.full(followed.shape, np.inf)
-    if not row.size:
-        return costs
-    level = ask_once(belief, row, asked[place], merged=True)
-    root = level.parent
-    kept, branch = merge_histories(level.belief, root)
+def _after(belief: BeliefState, row: IntArray, question: IntArray, depth: int, n_candidates: int | None) -> FloatArray:
+    """Cost of acting as well as can be within a few more questions, (m,), once rows asked one."""
+    level = ask_once(belief, row, question, merged=True)
+    kept, branch = merge_histories(level.belief, level.parent)
     value = level.belief[kept].stopping_cost.copy()
     for rows, after in pass_answered(level.belief[kept]):
         open_ = np.flatnonzero(~stopping_is_certain(after))
         if open_.size:
             ahead = _ahead(after[open_], depth - 1, n_candidates).min(axis=1)
             value[rows[open_]] = np.minimum(value[rows[open_]], ahead)
-    expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
-    costs[row, place] = prices[row, place] + expected
-    return costs
+    return np.bincount(level.entry, level.weight * value[branch], minlength=row.size).astype(np.float64)
 
 
 def _candidates(

@@ -22,7 +22,7 @@ from seqclass.pomdp.solvers.base import Solver, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Level, initial_histories_without_policy, walk_to_end
+from seqclass.pomdp.walk import Level, initial_histories, walk_to_end
 
 __all__ = ["LinearThresholdPolicy", "LinearThresholdSPSA"]
 
@@ -164,7 +164,7 @@ class SampledPaths:
             return np.where(closed, DECIDE, belief.stage)
 
         answers = SampledObservations(rng)
-        walk_to_end(*initial_histories_without_policy(self.problem, self.n_paths, answers), ask, answers)
+        walk_to_end(*initial_histories(self.problem, None, self.n_paths, answers), ask, answers)
         return levels
 
     def _steps(self, parent: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:

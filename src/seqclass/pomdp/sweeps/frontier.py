@@ -24,7 +24,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import SweepPolicies, SweepView, solve_sweep
-from seqclass.pomdp.walk import Fork, Level, Simulation, initial_histories_without_policy, walk_to_end
+from seqclass.pomdp.walk import Fork, Level, Simulation, initial_histories, walk_to_end
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -195,7 +195,7 @@ def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulatio
     def run(answers: ObservationSource, most: float) -> _SweepTally:
         drawn = StratifiedAnswers(answers.rng) if isinstance(answers, SampledObservations) else None
         tally = _SweepTally(team, drawn, 1.0 if drawn is None else drawn.begin(simulation.n_paths))
-        belief, weight = initial_histories_without_policy(problem, tally.total, drawn or answers)
+        belief, weight = initial_histories(problem, None, tally.total, drawn or answers)
         walk_to_end(belief, weight, _SweepHistories(team, tally, len(belief)).ask, drawn or answers, most)
         return tally
 
@@ -323,27 +323,15 @@ class _SweepTally:
 def _frontier(
     multipliers: FloatArray, policies: Sequence[Policy], columns: Sequence[Any], exact: bool, seconds: float
 ) -> CostFrontier:
-    """The frontier of its columns, each policy with its own bounds."""
-    price, stop, error, features, cost, upper, lower, confidence, deviation = columns
-    bounded = []
-    for policy, *ends, trust in zip(policies, upper.tolist(), lower.tolist(), confidence.tolist()):
-        gap = (ends[0] - ends[1]) / ends[0] if ends[0] > 0 else 0.0
-        bounded.append(with_info(policy, upper=ends[0], lower=ends[1], gap=gap, confidence=trust))
-    return CostFrontier(
-        multipliers=multipliers,
-        price=price,
-        decision_cost=stop,
-        error=error,
-        n_features=features,
-        cost=cost,
-        upper=upper,
-        lower=lower,
-        confidence=confidence,
-        std_error=deviation,
-        policies=tuple(bounded),
-        method="exact" if exact else "simulation",
-        seconds=seconds,
-    )
+    """The frontier of its columns, from `CostFrontier.price` on, each policy with its own bounds."""
+    rest: dict[str, Any] = {"policies": (), "method": "exact" if exact else "simulation", "seconds": seconds}
+    frontier = CostFrontier(multipliers, *columns, **rest)
+    bounds = (frontier.upper, frontier.lower, frontier.gap, frontier.confidence)
+    bounded = [
+        with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence)
+        for policy, upper, lower, gap, confidence in zip(policies, *(ends.tolist() for ends in bounds))
+    ]
+    return replace(frontier, policies=tuple(bounded))
 
 
 def separate_sweep(

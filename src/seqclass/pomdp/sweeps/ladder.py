@@ -13,6 +13,7 @@ from seqclass._utils.stored import require, require_part
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.one_step import fill_rows
 from seqclass.pomdp.policy import DECIDE, BorrowedPolicy, Policy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
@@ -52,14 +53,9 @@ class StopWhenSure(BorrowedPolicy):
         return np.where(self._is_terminal(belief), DECIDE, force_question(self.policy, belief))
 
     def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        # what was ordered is answered, however sure it is by then
-        on = np.flatnonzero(
-            belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self._is_terminal(belief))
-        )
-        if on.size:
-            question[on] = force_question(self.policy, belief[on])
-        return question
+        unsure = (belief.stopping_cost > enough(belief, self.cost)) & ~self._is_terminal(belief)
+        on = belief.account.waits | unsure  # what was ordered is answered, however sure it is by then
+        return fill_rows(np.full(len(belief), DECIDE), on, lambda rows: force_question(self.policy, belief[rows]))
 
     def _check_stored(self) -> None:
         require(require_part(self, "policy", Policy).problem is self.problem, "it asks for nothing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -32,11 +32,11 @@ from seqclass.pomdp.one_step import (
 )
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, has_requirements
-from seqclass.pomdp.solve_info import WIDE_GAP, OrderingCandidate, OrderingChoice, SolveInfo
+from seqclass.pomdp.solve_info import WIDE_GAP, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, on_cases, without_certificate
 from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact, with_bounds
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.cases import TrialCases, model_cases
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, TriedPolicy, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
 from seqclass.pomdp.solvers.ordering.rules import (
     EC2,
@@ -414,33 +414,10 @@ class _Candidate(NamedTuple):
     in_one_order: bool = False
 
 
-@dataclass
-class _TriedRule:
-    """A candidate, and what it cost in each case."""
-
-    name: str
-    policy: Policy
-    costs: FloatArray = field(default_factory=lambda: np.empty(0))
-    n_questions: FloatArray = field(default_factory=lambda: np.empty(0))
-    seconds: float = 0.0
-    in_one_order: bool = False
-    #: Whether it takes more work than looking at each question once.
-    works: bool = False
-    #: Cases that its values were fitted to, why it was left, and what that may lose.
-    n_paths: int = 0
-    dropped: str = ""
-    may_save: float = 0.0
-
-    def differs(self, other: _TriedRule) -> FloatArray:
-        """How much more it costs in the cases that both were tried on."""
-        n = min(len(self.costs), len(other.costs))
-        return self.costs[:n] - other.costs[:n]
-
-    @property
-    def rule_values(self) -> RuleValues:
-        """The values of the rule that its policy follows; what was not made by a rule is asked for none."""
-        assert isinstance(self.policy, RulePolicy)
-        return self.policy.values
+def _rule_values(tried: TriedPolicy) -> RuleValues:
+    """The values of the rule that a policy follows; what was not made by a rule is asked for none."""
+    assert isinstance(tried.policy, RulePolicy)
+    return tried.policy.values
 
 
 class _RuleSearch:
@@ -455,7 +432,7 @@ class _RuleSearch:
         few = problem.n_questions <= _TUNING.max_tried
         self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
         self.limited, self.raced = remaining_seconds() < np.inf, False
-        self.tried: list[_TriedRule] = []
+        self.tried: list[TriedPolicy] = []
         self.skipped: list[str] = []
 
     @cached_property
@@ -479,7 +456,7 @@ class _RuleSearch:
             return with_info(self.tried[0].policy, ordering=OrderingChoice(self.tried[0].name, ()))
         chosen = self._fit_in_full(self._simplest())
         for _ in range(self.settings.max_rounds):
-            rule = ImprovedRule(chosen.rule_values, self._candidates)
+            rule = ImprovedRule(_rule_values(chosen), self._candidates)
             with report_progress("improvement"):
                 better = self._try(_Candidate(f"{chosen.name}, improved", partial(_keep_rule, rule), "expected"))
             if better is None or better.dropped:
@@ -493,18 +470,18 @@ class _RuleSearch:
                 chosen = self._compare_with_search(chosen, search)
         if bounded is not None:
             with suppress(DeadlineExceeded):
-                chosen = self._compare_with(chosen, _TriedRule(_BOUNDED, bounded, works=True))
+                chosen = self._compare_with(chosen, TriedPolicy(_BOUNDED, bounded, works=True))
         self.chosen = chosen
         policy = with_info(chosen.policy, ordering=self._report(chosen))
         return with_info(policy, status="limit") if self.skipped or self._is_cut(chosen) else policy
 
-    def _is_alone(self, tried: _TriedRule) -> bool:
+    def _is_alone(self, tried: TriedPolicy) -> bool:
         """Whether there is nothing to compare it with, and nobody asks what it costs."""
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
         begun, weight = initial_beliefs(self.problem)
-        cost = float(weight @ tried.rule_values.value(begun))
+        cost = float(weight @ _rule_values(tried).value(begun))
         return self.search is None or self.search.high > _TUNING.near * cost
 
     def bound_by_cases(self, policy: Policy, lower: float) -> Policy:
@@ -517,16 +494,16 @@ class _RuleSearch:
         upper = surely if lower > upper else min(upper, surely)
         return with_bounds(policy, lower, upper, CONFIDENCE, status="limit")
 
-    def _compare_with_search(self, chosen: _TriedRule, search: OrderSearch) -> _TriedRule:
+    def _compare_with_search(self, chosen: TriedPolicy, search: OrderSearch) -> TriedPolicy:
         """What the search comes to, where that costs less in the same cases; its bounds say whether it may."""
         cost, started = self._cost(chosen), time.perf_counter()
         if search.high > _TUNING.near * cost:
             return chosen
         with report_progress(_SEARCHED):
             search.run(self.settings._nodes(self.problem), tolerance=_TUNING.close)
-            return self._compare_with(chosen, _TriedRule(_SEARCHED, policy_of_search(search)), started)
+            return self._compare_with(chosen, TriedPolicy(_SEARCHED, policy_of_search(search)), started)
 
-    def _compare_with(self, chosen: _TriedRule, other: _TriedRule, started: float | None = None) -> _TriedRule:
+    def _compare_with(self, chosen: TriedPolicy, other: TriedPolicy, started: float | None = None) -> TriedPolicy:
         """What costs less in the same cases."""
         started = time.perf_counter() if started is None else started
         self._compare(other)
@@ -550,7 +527,7 @@ class _RuleSearch:
         ]
         return [*kept[:-1], *greedy, kept[-1]]
 
-    def _try(self, candidate: _Candidate) -> _TriedRule | None:
+    def _try(self, candidate: _Candidate) -> TriedPolicy | None:
         started, tried, alone = time.perf_counter(), None, False
         with suppress(DeadlineExceeded):
             check_deadline()
@@ -566,7 +543,7 @@ class _RuleSearch:
         self.tried.append(tried)
         return tried
 
-    def _take(self, candidate: _Candidate, rule: OrderingRule) -> _TriedRule | None:
+    def _take(self, candidate: _Candidate, rule: OrderingRule) -> TriedPolicy | None:
         """A rule as it is, which decides by what it expects itself; None where that is too laborious."""
         n_cases = _TUNING.race_share * self.settings.n_cases
         work = rule.work(self.problem) * min(self.n_stages, _TUNING.n_reckoned) * n_cases
@@ -577,9 +554,9 @@ class _RuleSearch:
         else:
             values = expected_values(self.problem, rule, self.n_stages)
         info = SolveInfo("converged", n_stages=self.n_stages, size=values.size)
-        return _TriedRule(candidate.name, RulePolicy(values, info), works=rule.work(self.problem) > self._once)
+        return TriedPolicy(candidate.name, RulePolicy(values, info), works=rule.work(self.problem) > self._once)
 
-    def _fit(self, candidate: _Candidate, rule: OrderingRule, whole: bool = False) -> _TriedRule | None:
+    def _fit(self, candidate: _Candidate, rule: OrderingRule, whole: bool = False) -> TriedPolicy | None:
         """Fit values to a rule, in a race to few cases; None where that is too laborious."""
         settings, racing = self.settings, self.raced and not whole
         works = rule.work(self.problem) > self._once
@@ -609,7 +586,7 @@ class _RuleSearch:
                 **({"negligible": _TUNING.race_negligible} if racing else {}),
             )
         info = SolveInfo("limit" if values.limited else "converged", n_stages=self.n_stages, size=values.size)
-        return _TriedRule(
+        return TriedPolicy(
             candidate.name,
             RulePolicy(values, info),
             n_paths=n_paths,
@@ -617,12 +594,12 @@ class _RuleSearch:
             in_one_order=candidate.in_one_order,
         )
 
-    def _fit_in_full(self, chosen: _TriedRule) -> _TriedRule:
+    def _fit_in_full(self, chosen: TriedPolicy) -> TriedPolicy:
         """What won the race with values fitted to all the cases that there is work for, if that does not cost more."""
         started = time.perf_counter()
         if not self.raced or not chosen.n_paths or self._is_cut(chosen):
             return chosen
-        rule = chosen.rule_values.rule
+        rule = _rule_values(chosen).rule
         with suppress(DeadlineExceeded), report_progress(f"values of {chosen.name}"):
             candidate = _Candidate(chosen.name, partial(_keep_rule, rule), in_one_order=chosen.in_one_order)
             whole = self._fit(candidate, rule, True)
@@ -635,11 +612,11 @@ class _RuleSearch:
         chosen.seconds += time.perf_counter() - started
         return chosen
 
-    def _is_cut(self, tried: _TriedRule) -> bool:
+    def _is_cut(self, tried: TriedPolicy) -> bool:
         """Whether the time was up before it was tried on all cases."""
         return len(tried.costs) < len(self.cases.answers)
 
-    def _compare(self, candidate: _TriedRule) -> None:
+    def _compare(self, candidate: TriedPolicy) -> None:
         """Try a candidate on all cases, or on the first of them only, where it is not the best there."""
         n, first = len(self.cases.answers), 0
         shares = [_TUNING.race_share]
@@ -658,7 +635,7 @@ class _RuleSearch:
             if last < n and self._is_behind(candidate):
                 return
 
-    def _is_behind(self, candidate: _TriedRule) -> bool:
+    def _is_behind(self, candidate: TriedPolicy) -> bool:
         """Whether a candidate is clearly above another one, or no better where it is more work; which it notes."""
         differences = [self._above(candidate, other) for other in self.tried]
         if any(difference > _TUNING.clearly * error for difference, error in differences):
@@ -669,7 +646,7 @@ class _RuleSearch:
             candidate.may_save = max(0.0, min(_TUNING.surely * error - difference for difference, error in differences))
         return bool(candidate.dropped)
 
-    def _simplest(self) -> _TriedRule:
+    def _simplest(self) -> TriedPolicy:
         """First of those that cost no more than the best, but for chance."""
         most = max(len(t.costs) for t in self.tried)
         whole = [t for t in self.tried if len(t.costs) == most]
@@ -681,25 +658,12 @@ class _RuleSearch:
                 return candidate
         return best
 
-    def _report(self, chosen: _TriedRule) -> OrderingChoice:
-        candidates = tuple(
-            OrderingCandidate(
-                t.name,
-                *self.cases.mean_and_error(t.costs),
-                *self._above(t, chosen),
-                self.cases.mean_and_error(t.n_questions)[0],
-                len(t.costs),
-                t.seconds,
-                t.n_paths,
-                t.dropped,
-                t.may_save,
-            )
-            for t in self.tried
-        )
+    def _report(self, chosen: TriedPolicy) -> OrderingChoice:
+        candidates = tuple(tried.report(self.cases, chosen) for tried in self.tried)
         return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
 
-    def _cost(self, tried: _TriedRule) -> float:
+    def _cost(self, tried: TriedPolicy) -> float:
         return self.cases.mean_and_error(tried.costs)[0]
 
-    def _above(self, one: _TriedRule, other: _TriedRule) -> tuple[float, float]:
+    def _above(self, one: TriedPolicy, other: TriedPolicy) -> tuple[float, float]:
         return self.cases.mean_and_error(one.differs(other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from seqclass.pomdp.observations import ObservationSource, SampledObservations
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import OrderingCandidate
 from seqclass.pomdp.walk import ALL, ask_everything, walk
 
 __all__: list[str] = []
@@ -70,6 +71,36 @@ class TrialCases:
         cost = acquired.leaf_price + policy.problem.stopping_cost(acquired.leaf_belief)
         asked = (acquired.leaf_question >= 0).sum(axis=1)
         return cost[acquired.leaf], asked[acquired.leaf]
+
+
+@dataclass
+class TriedPolicy:
+    """A policy that was tried, and what it cost in each case."""
+
+    name: str
+    policy: Policy
+    costs: FloatArray = field(default_factory=lambda: np.empty(0))
+    n_questions: FloatArray = field(default_factory=lambda: np.empty(0))
+    seconds: float = 0.0
+    in_one_order: bool = False
+    #: Whether it takes more work than looking at each question once.
+    works: bool = False
+    #: Cases that its values were fitted to, why it was left, and what that may lose.
+    n_paths: int = 0
+    dropped: str = ""
+    may_save: float = 0.0
+
+    def differs(self, other: TriedPolicy) -> FloatArray:
+        """How much more it costs in the cases that both were tried on."""
+        n = min(len(self.costs), len(other.costs))
+        return self.costs[:n] - other.costs[:n]
+
+    def report(self, cases: TrialCases, chosen: TriedPolicy) -> OrderingCandidate:
+        """What is told of it beside the one that was chosen."""
+        cost, above = cases.mean_and_error(self.costs), cases.mean_and_error(self.differs(chosen))
+        n_questions = cases.mean_and_error(self.n_questions)[0]
+        found = OrderingCandidate(self.name, *cost, *above, n_questions, len(self.costs), self.seconds)
+        return replace(found, n_paths=self.n_paths, dropped=self.dropped, may_save=self.may_save)
 
 
 def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> TrialCases:

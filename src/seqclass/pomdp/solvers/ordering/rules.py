@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import StateTables, plogp
-from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_costs, remaining_questions, unit
+from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, remaining_questions, unit
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.rules import rules_of
@@ -134,7 +134,8 @@ class EC2(OrderingRule):
         if (gains := belief.problem.structure.of_states(questions, belief, StateTables.separation)) is not None:
             return gains
         result: FloatArray = np.empty((len(belief), len(questions)))
-        for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
+        parts = belief.problem.structure.likelihood_parts(questions, belief.state, belief.problem.n_classes)
+        for part, places, likelihood in parts:
             amplitude = np.sqrt(likelihood) * belief.probabilities[part, None, None]
             result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
         return result
@@ -177,7 +178,8 @@ class ClassInformation(OrderingRule):
         if (gains := belief.problem.structure.of_states(questions, belief, StateTables.class_information)) is not None:
             return gains
         result: FloatArray = np.empty((len(belief), len(questions)))
-        for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
+        parts = belief.problem.structure.likelihood_parts(questions, belief.state, belief.problem.n_classes)
+        for part, places, likelihood in parts:
             result[part, places] = information_by_row(belief.probabilities[part], likelihood)
         return result
 

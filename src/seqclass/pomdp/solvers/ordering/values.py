@@ -26,7 +26,7 @@ from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, has_requirements, must_continue
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule
-from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, join_beliefs, walk
+from seqclass.pomdp.walk import ALL, Level, initial_histories, join_beliefs, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
 
@@ -275,9 +275,8 @@ class _Walk:
         if self.random.size:
             self.info, weight = draw_starts(problem, self.random.size, rng), np.ones(self.random.size)
         else:
-            self.info, weight = initial_histories_without_policy(
-                problem, self.total, ALL if rng is None else SampledObservations(rng)
-            )
+            answers: ObservationSource = ALL if rng is None else SampledObservations(rng)
+            self.info, weight = initial_histories(problem, None, self.total, answers)
         self.visited, n = 0, len(self.info)
         nothing, rows = np.empty(0, dtype=np.intp), np.arange(n)
         self.steps = [_WalkLevel(weight, rows, finishing_cost(self.info), nothing, nothing, None, nothing)]
