@@ -15,8 +15,6 @@ from seqclass.pomdp.walk import ALL, Fork, Level, PolicyLike, Simulation, next_o
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__: list[str] = []
-
 
 def cost_to_go(policy: PolicyLike, belief: BeliefState, simulation: Simulation) -> tuple[FloatArray, FloatArray]:
     """Expected cost of each row from here on as the policy goes on, (n,), and its standard error, 0 where exact."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["AlphaSet", "AlphaVectors", "SharedVectors", "backup"]
 
 
+#: What a choice among vectors is made in.
+Precision = type[np.floating[Any]]
+
+
 @register
 class AlphaSet:
     """Alpha vectors of one stage, grouped by the context they are valid in.
@@ -59,7 +63,7 @@ class AlphaSet:
         return len(self.vectors)
 
     @property
-    def precision(self) -> type[np.floating[Any]]:
+    def precision(self) -> Precision:
         """What the choice among the vectors is made in."""
         # any choice gives the vector of some plan, so single precision may cost 1e-7 of value but never validity
         # from this many vectors on one is chosen among them in single precision
@@ -78,21 +82,22 @@ class AlphaSet:
         return value
 
     def best(
-        self,
-        belief: FloatArray,
-        context: IntArray | None = None,
-        dtype: type[np.floating[Any]] = np.float64,
+        self, belief: FloatArray, context: IntArray | None = None, dtype: Precision = np.float64
     ) -> tuple[FloatArray, FloatArray]:
         """Value of each belief, (n,), and the vector that attains it, (n, n_classes), chosen in precision ``dtype``."""
         if self.pointer is None or context is None:
-            return best_vectors(belief, self.vectors_in(), dtype)
+            return self._best_in(None, belief, dtype)
         value = np.full(len(belief), np.inf)
         vector = np.zeros_like(belief)
         order = np.argsort(context, kind="stable")
         present, starts = np.unique(context[order], return_index=True)
         for number, rows in zip(present, np.split(order, starts[1:])):
-            value[rows], vector[rows] = best_vectors(belief[rows], self.vectors_in(int(number)), dtype)
+            value[rows], vector[rows] = self._best_in(int(number), belief[rows], dtype)
         return value, vector
+
+    def _best_in(self, context: int | None, belief: FloatArray, dtype: Precision) -> tuple[FloatArray, FloatArray]:
+        """The same of beliefs in one context, or where it does not matter."""
+        return best_vectors(belief, self.vectors_in(context), dtype)
 
     def _check_stored(self) -> None:
         vectors = require_numbers(self, "vectors", None, None)
@@ -104,7 +109,7 @@ class AlphaSet:
 
 
 def best_vectors(
-    belief: FloatArray, vectors: FloatArray, dtype: type[np.floating[Any]] = np.float64
+    belief: FloatArray, vectors: FloatArray, dtype: Precision = np.float64
 ) -> tuple[FloatArray, FloatArray]:
     """Value and best vector of each belief; the choice is made in ``dtype``, the value is always in double."""
     n = len(belief)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
-__all__: list[str] = []
-
 
 class _HasCache(Protocol):
     _cache: dict[str, Any]

@@ -10,8 +10,6 @@ from seqclass._utils.model_files import register
 from seqclass._utils.prices_after import PriceAfter
 from seqclass.pomdp.answer_rules import AnswerRules
 
-__all__: list[str] = []
-
 
 class ConstraintStatus(NamedTuple):
     """How instances stand to rules.

@@ -199,20 +199,14 @@ class StateTables:
                 continue
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
             within, alike = np.zeros((len(total), 1)), np.zeros_like(total)
-            alone = np.zeros((len(total), 1))
             for own, amplitude in zip(self.members, self.amplitudes):
                 of_class = states[part][:, own]
                 both = of_class @ amplitude
                 total += both
-                weight = of_class.sum(axis=1, keepdims=True) ** 2
-                within += weight
-                if own.size > 1:
-                    alike += both**2
-                else:  # a state answers like itself
-                    alone += weight
+                within += of_class.sum(axis=1, keepdims=True) ** 2
+                alike += both**2
             # twice the weight of all pairs is one less that of pairs within a class; so of pairs that answer alike
-            kept = self._sums(total**2 - alike) - alone
-            result[part] = (1 - within - kept) / 2
+            result[part] = (1 - within - self._sums(total**2 - alike)) / 2
         return result
 
     def _sums(self, values: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -11,8 +10,6 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.observations import Branches, ObservationSource, draw_paths
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled
-
-__all__: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -167,13 +164,6 @@ class DrawnMeans:
         """
         parts, single, unlike = times @ self.parts, times @ self.single, float(np.abs(times) @ self.unlike)
         return excess(parts, max(_TUNING.larger * float(single.max(initial=0.0)), unlike), z)
-
-    def each(self) -> Iterator[DrawnMeans]:
-        """One mean after the other."""
-        for k in range(len(self.means)):
-            own = slice(k, k + 1)
-            covariance = self.covariance[own, own]
-            yield DrawnMeans(self.means[own], self.parts[own], self.single[own], covariance, self.unlike[own])
 
     @property
     def standard_errors(self) -> FloatArray:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 
-__all__: list[str] = []
-
-
 _FREE = "Adaptive or Lookahead"
 
 

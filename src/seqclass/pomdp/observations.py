@@ -14,8 +14,6 @@ from seqclass.pomdp.problem import DECIDE, BeliefState, question_is_sampled
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
 
-__all__: list[str] = []
-
 
 class TooLarge(ValueError):
     """More than an enumeration may visit."""

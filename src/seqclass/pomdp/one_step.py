@@ -26,8 +26,6 @@ from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
-__all__: list[str] = []
-
 
 def row_parts(
     belief: BeliefState, bytes_per_row: float, budget: int = CHUNK_BYTES

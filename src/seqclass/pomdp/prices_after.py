@@ -14,8 +14,6 @@ from seqclass.pomdp.rules import Rules, rules_of
 from seqclass.pomdp.skips import outcome_of
 from seqclass.pomdp.table_problem import in_any_order
 
-__all__: list[str] = []
-
 
 def with_prices_after(problem: AcquisitionProblem, after: Sequence[PriceAfter]) -> AcquisitionProblem:
     """Return the problem in which prices depend on answers: they become a part of its rules.

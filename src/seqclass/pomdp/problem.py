@@ -631,7 +631,7 @@ class BeliefState(Readable):
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             wrong = int(seen[int(total.argmin())])
-            number = parent._number(wrong)
+            number = int(np.broadcast_to(parent.question, len(parent))[wrong])
             name = self.problem.names.question(number)
             raise ImpossibleOutcome(int(self.problem.features[number]), int(outcome[wrong]), name)
         belief = joint / total
@@ -658,10 +658,6 @@ class BeliefState(Readable):
     def _bundle(self) -> Any:
         """What the question shows at once; rows that ask several questions ask no bundles."""
         return None if self._mixed else self.problem.structure.bundle(self.question)
-
-    def _number(self, row: int) -> int:
-        question = self.question
-        return int(question[row] if self._mixed else question)
 
 
 def pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:

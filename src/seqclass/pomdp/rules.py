@@ -517,10 +517,11 @@ class QuestionRules:
     def _check_enough(self, problem: AcquisitionProblem) -> None:
         nothing = np.zeros((1, len(self.area)), dtype=bool)
         book = _FeasibilityTracker(self, problem, nothing, np.zeros(1), np.zeros(1, dtype=np.intp))
-        if (book.slack < 0).any():
-            some = self._sets[int((book.slack[0] < 0).argmax())]
+        if ((slack := book.slack[0]) < 0).any():
+            first = int((slack < 0).argmax())
+            some = self._sets[first]
             names, least = join_names([self.areas[a] for a in some]), int(book.need[0, some].sum())
-            short = least + int(book.slack[0, (book.slack[0] < 0).argmax()])
+            short = least + int(slack[first])
             raise ValueError(
                 f"rules: at_least asks for {least} items of area {names} beside the mandatory ones, and {short} can be "
                 "asked, enemies counted once: lower at_least, or give the area more items."

@@ -15,8 +15,6 @@ from seqclass.pomdp.policy import DECIDE, Policy, draw_lots
 from seqclass.pomdp.problem import BeliefState, set_question
 from seqclass.pomdp.walk import check_questions
 
-__all__: list[str] = []
-
 
 class History:
     """What is known of a case after some answers, what a policy does then, and the histories after it."""

@@ -12,8 +12,6 @@ from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState, observations
 from seqclass.pomdp.starts import Starts
 
-__all__: list[str] = []
-
 #: In `BeliefState.observed`: not asked, as its outcome 0 follows from what is known; one less for each outcome more.
 IMPLIED = CLOSED - 1
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 
-__all__: list[str] = []
-
 
 class Tables(ABC):
     """Contexts of each stage of a fixed order, numbered from 0, with their likelihoods and what leads where."""

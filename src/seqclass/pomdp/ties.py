@@ -6,9 +6,6 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 
-__all__: list[str] = []
-
-
 #: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
 #: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
 TIE = 1e-12

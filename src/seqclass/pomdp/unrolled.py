@@ -23,9 +23,6 @@ from seqclass.pomdp.problem import (
     set_question,
 )
 
-__all__: list[str] = []
-
-
 #: Most states: nodes times hidden states.
 MAX_STATES = 20_000
 

@@ -11,8 +11,6 @@ from seqclass.costs import Visits
 from seqclass.pomdp.account import least_surcharges
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 
-__all__: list[str] = []
-
 #: What rules say of visits.
 NO_VISITS = "rules do not know of visits that cost something: leave visit_cost and delays out."
 

@@ -143,12 +143,12 @@ def join_beliefs(parts: Sequence[BeliefState]) -> BeliefState:
     )
 
 
+#: What each history of a level asks next, -1 where it decides; or a fork.
+Ask = Callable[[Level], IntArray | Fork]
+
+
 def walk(
-    belief: BeliefState,
-    weight: FloatArray,
-    ask: Callable[[Level], IntArray | Fork],
-    answers: ObservationSource = ALL,
-    max_histories: float = np.inf,
+    belief: BeliefState, weight: FloatArray, ask: Ask, answers: ObservationSource = ALL, max_histories: float = np.inf
 ) -> Iterator[Level]:
     """Ask, branch on the answer, update, a level at a time, until nothing more is asked."""
     rows = np.arange(len(belief))
@@ -168,11 +168,7 @@ def walk(
 
 
 def walk_to_end(
-    belief: BeliefState,
-    weight: FloatArray,
-    ask: Callable[[Level], IntArray | Fork],
-    answers: ObservationSource = ALL,
-    max_histories: float = np.inf,
+    belief: BeliefState, weight: FloatArray, ask: Ask, answers: ObservationSource = ALL, max_histories: float = np.inf
 ) -> None:
     """Walk where ``ask`` notes all that is wanted of the levels."""
     for _ in walk(belief, weight, ask, answers, max_histories):

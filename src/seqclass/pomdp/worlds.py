@@ -67,29 +67,11 @@ def game_of(problem: Game) -> tuple[AcquisitionProblem, AgentLike | None]:
     raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
 
 
-class CaseSource(Protocol):
-    """Who answers: cases by number, each of some class."""
-
-    first: BeliefState
-    label: IntArray
-    charge_missing: bool
-
-    @property
-    def fixed(self) -> IntArray | None:
-        """The class of each case where that is said, -1 where it is drawn; None where rows have their own."""
-
-    def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
-        """Let some cases begin anew; the row of ``first`` of each."""
-
-    def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
-        """What cases show of the question that is asked; they are rows ``place`` of the belief."""
-
-    def settle(self) -> None:
-        """All cases that were asked have answered."""
-
-
 class DrawnCaseSource:
-    """Cases of a problem, or of another world: of each the class is drawn, and what it shows given that."""
+    """Cases of a problem, or of another world: of each the class is drawn, and what it shows given that.
+
+    `fixed` has the class of each case where that is said, -1 where it is drawn.
+    """
 
     charge_missing = False
 
@@ -113,7 +95,7 @@ class DrawnCaseSource:
         self._answered: list[tuple[IntArray, Any]] = []
 
     def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
-        """Draw class and start of some cases; see `CaseSource.begin`."""
+        """Draw class and start of some cases, which begin anew; the row of ``first`` of each."""
         drawn = rng.choice(self.joint.size, len(cases), p=self.joint.ravel() / self.joint.sum())
         start, self.label[cases] = np.divmod(drawn, self.joint.shape[1])
         fixed = np.flatnonzero(self.fixed[cases] >= 0)
@@ -129,7 +111,7 @@ class DrawnCaseSource:
         return start
 
     def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw what cases show, given their class and what they showed before; see `CaseSource.draw`."""
+        """Draw what cases, rows ``place`` of the belief, show of what is asked, by their class and what they showed."""
         label = self.label[cases]
         if self.own:
             if question_is_sampled(belief):
@@ -162,7 +144,7 @@ class DrawnCaseSource:
         return outcome
 
     def settle(self) -> None:
-        """Put what the world remembers of the cases together again; see `CaseSource.settle`."""
+        """Put what the world remembers of the cases together again, once all that were asked have answered."""
         if self._answered:
             cases = np.concatenate([cases for cases, _ in self._answered])
             place = np.arange(len(self.label))
@@ -172,7 +154,7 @@ class DrawnCaseSource:
 
 
 class Rows:
-    """Cases of data: each shows what its row has, -1 where that is missing."""
+    """Cases of data: each shows what its row has, -1 where that is missing; rows have their own classes."""
 
     fixed: None = None
 
@@ -207,25 +189,25 @@ class Rows:
         self._row: IntArray = np.zeros(n, dtype=np.intp)
 
     def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
-        """Take these rows for some cases, or draw them; see `CaseSource.begin`."""
+        """Take these rows for some cases, or draw them; see `DrawnCaseSource.begin`."""
         self._row[cases] = rng.integers(len(self._node), size=len(cases)) if row is None else row
         if self._label is not None:
             self.label[cases] = self._label[self._row[cases]]
         return self._node[self._row[cases]]
 
     def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
-        """Look up what cases show; see `CaseSource.draw`."""
+        """Look up what cases show; see `DrawnCaseSource.draw`."""
         rows, problem = self._row[cases], belief.problem
         return outcomes_by_question(belief, place, lambda asked, at: self._data.outcomes(problem, asked, rows[at]))
 
     def settle(self) -> None:
-        """Rows remember nothing; see `CaseSource.settle`."""
+        """Rows remember nothing; see `DrawnCaseSource.settle`."""
 
 
 class CaseObservations(DataObservations):
     """The answers of cases of a source, each at the history that it has come to."""
 
-    def __init__(self, source: CaseSource, node: IntArray, rng: np.random.Generator) -> None:
+    def __init__(self, source: DrawnCaseSource | Rows, node: IntArray, rng: np.random.Generator) -> None:
         super().__init__(np.empty((len(node), 0)), None, node, source.charge_missing)
         self.source, self.rng = source, rng
 

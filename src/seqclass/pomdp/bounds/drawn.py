@@ -17,8 +17,6 @@ from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ask_everything, initial_histories, walk
 
-__all__: list[str] = []
-
 
 class DrawnCases(NamedTuple):
     """Cases drawn from a problem: all their answers, and what each decision is expected to cost given all of these.

@@ -20,8 +20,6 @@ from seqclass.pomdp.alpha import least_of
 from seqclass.pomdp.one_step import initial_beliefs, latent_posterior
 from seqclass.pomdp.problem import AcquisitionProblem
 
-__all__: list[str] = []
-
 
 @dataclass(frozen=True)
 class HindsightTuning:

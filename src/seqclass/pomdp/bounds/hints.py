@@ -25,8 +25,6 @@ from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, latent_po
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import TableProblem
 
-__all__: list[str] = []
-
 
 @dataclass(frozen=True)
 class HintTuning:
@@ -118,10 +116,6 @@ class _Face(ValuesOfSets):
         """Lower bounds at the grid's points, (n_points,)."""
         return np.asarray(np.minimum(self.values[0], self._stop))
 
-    def forget_program(self) -> None:
-        """Leave what only programs need, which is large."""
-        self._program = None
-
     def tell_apart(self, prior: FloatArray, most_work: float) -> bool:
         """Let fewer of the questions be asked again; whether there was anything to gain."""
         if self._program is None:  # only the few that are chosen keep theirs
@@ -185,7 +179,7 @@ class HintedValues(StateBounds):
             self._choose()
         self.faces = [face for face in self.faces if face.share.any()]
         for face in self.faces:
-            face.forget_program()
+            face._program = None  # which is large
 
     def _face(self, states: IntArray, coarser: int) -> _Face:
         check_deadline()

@@ -16,9 +16,6 @@ from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk_to_end
 
-__all__: list[str] = []
-
-
 #: Ends that are certain, or computed of the same, differ by less than this share of them: programs are solved to it.
 ROUNDING = 1e-6
 

@@ -17,8 +17,6 @@ from seqclass.pomdp.one_step import initial_beliefs, perfect_cost
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 
-__all__: list[str] = []
-
 
 @register
 class LogOddsLine:

@@ -22,9 +22,6 @@ from seqclass.pomdp.files._layout import (
 )
 from seqclass.pomdp.problem import AcquisitionProblem
 
-#: `write_pomdp` writes both formats.
-__all__: list[str] = []
-
 _HEAD = (
     '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
     '<pomdpx version="1.0" id="acquisition" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '

@@ -51,26 +51,15 @@ class LineSet(AlphaSet):
         super().__init__(np.concatenate([part.vectors for part in parts]), pointer)
         self.starts = np.concatenate([part.starts for part in parts])
 
-    def best(
-        self,
-        belief: FloatArray,
-        context: IntArray | None = None,
-        dtype: type[np.floating[Any]] = np.float64,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Value of each belief and the vector that attains it; see `AlphaSet.best`."""
-        value, vector = np.full(len(belief), np.inf), np.zeros_like(belief)
+    def _best_in(self, context: int | None, belief: FloatArray, dtype: Any) -> tuple[FloatArray, FloatArray]:
+        own = slice(None) if self.pointer is None or context is None else slice(*self.pointer[context : context + 2])
+        vectors, starts = self.vectors[own], self.starts[own]
+        if not len(vectors):
+            return np.full(len(belief), np.inf), np.zeros_like(belief)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             odds = belief[:, 1] / belief[:, 0]
-        pointer, number = self.pointer, context
-        if pointer is None or number is None:
-            pointer, number = np.array([0, len(self)]), np.zeros(len(belief), dtype=np.intp)
-        for present in np.unique(number):
-            rows, begin, end = number == present, pointer[present], pointer[present + 1]
-            if end > begin:
-                index = np.searchsorted(self.starts[begin:end], odds[rows], side="right") - 1
-                chosen = self.vectors[begin:end][np.maximum(index, 0)]
-                value[rows], vector[rows] = np.einsum("nc,nc->n", belief[rows], chosen), chosen
-        return value, vector
+        chosen = vectors[np.maximum(np.searchsorted(starts, odds, side="right") - 1, 0)]
+        return np.einsum("nc,nc->n", belief, chosen), chosen
 
     def _check_stored(self) -> None:
         require(self.vectors.shape[1] == 2, "starts are wrong")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -187,15 +187,12 @@ def solve_by_enumeration(problem: AcquisitionProblem) -> PlannedPolicy:
     cost, plan = tree.plan()
     size = sum(len(stage.belief) for stage in tree.stages)
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
-    if are_few(problem, FEW):
-        return with_bounds(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
-    # too much to be written: what the policy comes to
-    levels = walk_policy(problem, PlannedPolicy(problem, plan), 1.0)
-    reached: Plan = []
-    for level, (keys, question, costs) in zip(levels, plan):
-        at = np.searchsorted(keys, np.unique(evidence(level.belief)))
-        reached.append((keys[at], question[at], costs[at]))
-    return with_bounds(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
+    if not are_few(problem, FEW):  # too much to be written: what the policy comes to
+        whole, plan = plan, []
+        for level, (keys, question, costs) in zip(walk_policy(problem, PlannedPolicy(problem, whole), 1.0), whole):
+            at = np.searchsorted(keys, np.unique(evidence(level.belief)))
+            plan.append((keys[at], question[at], costs[at]))
+    return with_bounds(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
 
 
 def from_list(listed: PartialAnswers) -> PlannedPolicy:
@@ -208,10 +205,8 @@ def from_list(listed: PartialAnswers) -> PlannedPolicy:
 
 def policy_of_search(search: OrderSearch) -> PlannedPolicy:
     """What a search has come to, with its bounds."""
-    problem = search.problem
-    info = SolveInfo("converged", n_stages=problem.n_stages, size=search.n_nodes)
-    if search.high - search.low > WIDE_GAP * search.high:
-        info = replace(info, status="wide gap")
+    problem, wide = search.problem, search.high - search.low > WIDE_GAP * search.high
+    info = SolveInfo("wide gap" if wide else "converged", n_stages=problem.n_stages, size=search.n_nodes)
     return with_bounds(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
 
 
@@ -323,8 +318,8 @@ class RecursionPolicy(DeepLookaheadPolicy):
     Where it may, it lists all partial answers once for each set of questions without an answer or a price.
     """
 
-    def __init__(self, problem: AcquisitionProblem, info: SolveInfo | None = None) -> None:
-        super().__init__(problem, _DEPTH, _CANDIDATES, info)
+    def __init__(self, problem: AcquisitionProblem) -> None:
+        super().__init__(problem, _DEPTH, _CANDIDATES)
 
     @cached_property
     def lists(self) -> bool:

@@ -24,7 +24,6 @@ from seqclass.pomdp.one_step import (
 )
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LeastCostPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status, pass_answered
-from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import first_open
@@ -194,8 +193,8 @@ class PosteriorThresholdPolicy(_AskingPolicy):
 class OrderBoundPolicy(LeastCostPolicy):
     """Asks the question that promises most if what follows costs no more than its lower bound."""
 
-    def __init__(self, bounds: OrderBounds, info: SolveInfo | None = None) -> None:
-        super().__init__(bounds.problem, info=info)
+    def __init__(self, bounds: OrderBounds) -> None:
+        super().__init__(bounds.problem)
         self.bounds = bounds
 
     def question_costs(self, belief: BeliefState) -> FloatArray:
@@ -253,12 +252,9 @@ class Lookahead(Solver):
 class DeepLookaheadPolicy(LeastCostPolicy):
     """Look-ahead of several questions on the stopping cost."""
 
-    def __init__(
-        self, problem: AcquisitionProblem, depth: int, n_candidates: int | None = None, info: SolveInfo | None = None
-    ) -> None:
-        super().__init__(problem, info=info)
-        self.depth = depth
-        self.n_candidates = n_candidates
+    def __init__(self, problem: AcquisitionProblem, depth: int, n_candidates: int | None = None) -> None:
+        super().__init__(problem)
+        self.depth, self.n_candidates = depth, n_candidates
 
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus the expected cost after it, looking ahead."""

@@ -289,7 +289,7 @@ class _SweepTally:
     def dual_bounds(self) -> FloatArray:
         """Lower end of the martingale dual, (n_multipliers,)."""
         lows = self._means(self.lows, np.ones(len(self.multipliers), dtype=bool))
-        return lows.means - [own.margin(-np.ones(1), quantile(CONFIDENCE)) for own in lows.each()]
+        return lows.means - [lows.margin(-one, quantile(CONFIDENCE)) for one in np.eye(len(lows.means))]
 
     def _means(self, values: DrawnValues, alike: BoolArray) -> DrawnMeans:
         assert self.answers is not None  # nothing is drawn where all histories are followed

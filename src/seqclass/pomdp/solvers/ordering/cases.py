@@ -16,8 +16,6 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import OrderingCandidate
 from seqclass.pomdp.walk import ALL, ask_everything, walk
 
-__all__: list[str] = []
-
 
 def mean_and_error(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
     """Mean and its standard error, which is infinite for one value."""

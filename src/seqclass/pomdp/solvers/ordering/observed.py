@@ -18,9 +18,6 @@ from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, fit_values
 from seqclass.pomdp.solvers.training import TrainingCases
 
-__all__: list[str] = []
-
-
 #: Name of stopping along the order that was made on the cases, for people.
 ON_ROWS = "fixed order of the training rows"
 

@@ -16,8 +16,6 @@ from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import BeliefState, has_requirements
 from seqclass.pomdp.solvers.ordering.base import best_question, gain_per_price
 
-__all__: list[str] = []
-
 _EPS = float(np.finfo(np.float32).eps)
 
 
