@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import IntArray
 from seqclass._utils.progress import check_deadline
 from seqclass.pomdp.acquisition import Acquisition
 from seqclass.pomdp.observations import DataObservations
@@ -51,21 +51,16 @@ class KeptHistories:
 
     def __init__(self, policy: Policy, max_bytes: float = 2**25) -> None:
         self.policy, self.n, problem = policy, 0, policy.problem
-        #: The beliefs that cases begin with, a row a lot, and the lots' probabilities.
-        self.initial = policy.initial_belief()
+        #: The beliefs that cases begin with, a row a lot, and the probability of each lot.
+        self.initial, self.lots = policy.initial_belief()
         self._first: dict[int, History] = {}
         answers = float(problem.n_outcomes.max(initial=1)) * problem.n_classes
         self.most = int(max_bytes / (4096 + 8 * 4 * (problem.n_questions + answers)))
 
-    @cached_property
-    def lots(self) -> FloatArray:
-        """Probability of each lot that a case may draw."""
-        return self.initial[1]
-
     def first(self, lot: int = 0) -> History:
         """Where a case of a lot begins."""
         if (history := self._first.get(lot)) is None:
-            history = self._first[lot] = History(self, self.initial[0][np.array([lot])])
+            history = self._first[lot] = History(self, self.initial[np.array([lot])])
         return history
 
     def note(self) -> None:

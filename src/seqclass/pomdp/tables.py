@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,11 @@ class ContextTables(Tables):
 
     def __init__(self, likelihoods: Sequence[FloatArray], transitions: Sequence[IntArray]) -> None:
         self._likelihoods, self._transitions = likelihoods, transitions
-        self._single = all(len(table) == 1 for table in likelihoods)
 
-    @property
+    @cached_property
     def single(self) -> bool:
         """Whether every stage has one context only."""
-        return self._single
+        return all(len(table) == 1 for table in self._likelihoods)
 
     def n_contexts(self, stage: int) -> int:
         """Number of contexts at a stage."""

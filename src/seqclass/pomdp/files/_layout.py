@@ -82,6 +82,9 @@ class _Numbered:
     first: IntArray
     #: Names of the actions before those of the decisions: of each question, or of buying the next feature.
     actions: list[str]
+    #: P(class, or hidden state) before anything is asked, and the cost of each decision by it.
+    start: FloatArray
+    costs: FloatArray
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None) -> None:
         require_one_start(problem, "a file")
@@ -94,6 +97,10 @@ class _Numbered:
     @property
     def n_nodes(self) -> int:
         return int(self.first[-1])
+
+    @property
+    def width(self) -> int:
+        return len(self.start)
 
     @property
     def stage_of(self) -> IntArray:
@@ -112,9 +119,8 @@ class FreeLayout(_Numbered):
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
         self.nodes = FreeNodes(problem.initial_belief(), self.n_stages, "a file")
-        self.first = self.nodes.first
-        self.width = self.nodes.n_hidden
-        self.costs = self.nodes.costs
+        self.first, self.costs = self.nodes.first, self.nodes.costs
+        self.start = self.nodes.belief(self.nodes.levels[0])[0]
         self.actions = [f"ask{question}" for question in range(problem.n_questions)]
 
     @property
@@ -126,11 +132,6 @@ class FreeLayout(_Numbered):
     @property
     def n_observations(self) -> int:
         return int(self.problem.n_outcomes.max(initial=1))
-
-    @cached_property
-    def start(self) -> FloatArray:
-        """P(hidden state) before anything is asked."""
-        return np.asarray(self.nodes.belief(self.nodes.levels[0])[0])
 
     def state_names_of(self, classes: list[str]) -> list[str]:
         """Names of the hidden states: of their classes, numbered where a class may have several."""
@@ -210,6 +211,7 @@ class Layout(_Numbered):
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
         self.tables = require_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
+        self.start, self.costs = problem.prior, problem.decision_costs
         # of the whole problem, so that a shorter horizon has the same nodes
         self.branching = not self.tables.single
         self.contexts: list[IntArray] = [np.array(self.tables.contexts(0, problem.start(1)))]
@@ -244,23 +246,9 @@ class Layout(_Numbered):
         return np.broadcast_to(table, (len(self.contexts[stage]), *table.shape[1:]))
 
     @property
-    def width(self) -> int:
-        return self.problem.n_classes
-
-    @property
-    def costs(self) -> FloatArray:
-        """Cost of each decision by hidden state, (width, n_decisions)."""
-        return self.problem.decision_costs
-
-    @property
     def ask_costs(self) -> FloatArray:
         """What the next feature costs at each node, (n_nodes, 1)."""
         return np.append(planned_prices(self.problem)[: self.n_stages], self.penalty)[self.stage_of, None]
-
-    @property
-    def start(self) -> FloatArray:
-        """P(class) before anything is acquired."""
-        return self.problem.prior
 
     @property
     def values(self) -> IntArray:

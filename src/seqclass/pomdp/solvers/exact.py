@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import reduce
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import spatial
@@ -407,7 +406,7 @@ class ExactValueIteration(ValueSolver):
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         budget = prepared.budget
-        step = self._step(problem, self.tolerance * unit(problem) / max(n_stages, 1), prepared)
+        step: Any = self._step(problem, self.tolerance * unit(problem) / max(n_stages, 1), prepared)
         following = [step.last_function(terminal)]
         tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
@@ -428,7 +427,7 @@ class ExactValueIteration(ValueSolver):
         values.limited = budget.spent
         return values
 
-    def _step(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared) -> _BackupStep[Any, Any]:
+    def _step(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared) -> _Lines | _Vectors:
         method = self._choose_method(problem)
         if method == "breakpoints":
             return _Lines(problem, tolerance, prepared.budget)
@@ -458,41 +457,21 @@ class Prepared(NamedTuple):
     points: list[BackupPoints]
 
 
-_Function = TypeVar("_Function")
-_Part = TypeVar("_Part")
-
-
-class _BackupStep(ABC, Generic[_Function, _Part]):
-    """One stage back, in one context; a stage's function is what the next step back reads."""
-
-    @abstractmethod
-    def last_function(self, terminal: FloatArray) -> _Function:
-        """Return the function after the last stage."""
-
-    @abstractmethod
-    def back(
-        self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[_Function]
-    ) -> tuple[_Function, _Part]:
-        """Return the function of a stage and its part where going on is best, from the functions after each outcome."""
-
-    @abstractmethod
-    def collect(self, parts: list[_Part], many: bool) -> AlphaSet:
-        """Return the vectors of going on in all contexts of a stage."""
-
-
-class _Lines(_BackupStep[Envelope, Envelope]):
-    """Two classes."""
+class _Lines:
+    """One stage back in one context, of two classes: a function is its pieces."""
 
     def __init__(self, problem: AcquisitionProblem, tolerance: float, budget: Budget) -> None:
         self.problem, self.tolerance, self.budget = problem, tolerance, budget
         self.stop = envelope_of(problem.decision_costs.T)
 
     def last_function(self, terminal: FloatArray) -> Envelope:
+        """The function after the last stage."""
         return envelope_of(terminal)
 
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[Envelope]
     ) -> tuple[Envelope, Envelope]:
+        """The function of a stage and its part where going on is best, from the functions after each outcome."""
         go_on = total(following, likelihood, float(planned_prices(self.problem)[stage]))
         both, own = lower(self.stop, go_on)
         function, kept = thin(both, self.tolerance)
@@ -510,11 +489,12 @@ class _Lines(_BackupStep[Envelope, Envelope]):
         return function, Envelope(function.vectors[own], function.starts[own])
 
     def collect(self, parts: list[Envelope], many: bool) -> AlphaSet:
+        """The vectors of going on in all contexts of a stage."""
         return LineSet(parts, many)
 
 
-class _Vectors(_BackupStep[FloatArray, FloatArray]):
-    """Any number of classes: a function is the set of its vectors, those of stopping included."""
+class _Vectors:
+    """The same of any number of classes: a function is the set of its vectors, those of stopping included."""
 
     def __init__(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared, programs: bool) -> None:
         self.problem, self.tolerance, self.programs = problem, tolerance, programs

@@ -48,7 +48,9 @@ class BeliefRounds:
     def run(self) -> Policy:
         """Return the policy of the smallest gap, certified on paths that were not used to choose it."""
         while True:
-            measured = self._measure()
+            measured = self._look(self.policy)
+            if measured.gap < self.best_gap:
+                self.best, self.best_gap = self.policy, measured.gap
             if measured.gap <= self.target_gap:
                 final = self._certify()
                 if final.gap <= self.target_gap:
@@ -56,27 +58,17 @@ class BeliefRounds:
             if not self._grow(measured):
                 return self._finish(self._certify())
 
-    def _measure(self) -> Certificate:
-        measured = certify(self.problem, self.policy, n_paths=self.n_paths, random_state=self.path_rng)
-        self._note(measured)
-        if measured.gap < self.best_gap:
-            self.best, self.best_gap = self.policy, measured.gap
-        return measured
-
     def _certify(self) -> Certificate:
         # whichever attempt is reported in the end, all of them hold with the probability that is stated
         self.attempts += 1
-        confidence = 1 - (1 - CONFIDENCE) / 2**self.attempts
-        final = certify(
-            self.problem, self.best, n_paths=self.n_paths, confidence=confidence, random_state=self.path_rng
-        )
-        self._note(final)
-        return final
+        return self._look(self.best, 1 - (1 - CONFIDENCE) / 2**self.attempts)
 
-    def _note(self, certificate: Certificate) -> None:
-        self.certify_seconds += certificate.seconds
-        seconds = now() - self.started
-        self.trace.append(SolveStep(seconds, self.n_beliefs, certificate.upper, certificate.lower, certificate.gap))
+    def _look(self, policy: Policy, confidence: float = CONFIDENCE) -> Certificate:
+        """The certificate of a policy on new paths, which is noted."""
+        found = certify(self.problem, policy, n_paths=self.n_paths, confidence=confidence, random_state=self.path_rng)
+        self.certify_seconds += found.seconds
+        self.trace.append(SolveStep(now() - self.started, self.n_beliefs, found.upper, found.lower, found.gap))
+        return found
 
     def _grow(self, measured: Certificate) -> bool:
         """More paths where sampling error keeps the gap open, else more beliefs; False where a limit is in the way."""
