@@ -119,7 +119,7 @@ def best_vectors(
     transposed = vectors.T.astype(dtype, copy=False)
     rows = belief.astype(dtype, copy=False)
     # scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache
-    for part in chunks(n, transposed.itemsize * len(vectors), 2**19):
+    for part in chunks(n, transposed.itemsize * len(vectors), 2**21):
         index[part] = (rows[part] @ transposed).argmin(axis=1)
     chosen = vectors[index]
     return np.einsum("nc,nc->n", belief, chosen), chosen
