@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.record import EncodedRows
@@ -101,24 +100,18 @@ class Listener:
     def __init__(self, walk: Walk) -> None:
         self.walk, n = walk, len(walk.label)
         self.rows: IntArray = np.arange(n)
-        self.log_belief = np.log(np.maximum(walk.info.probabilities, _TINY))
+        #: (n_classes, n), as sums over classes are then quick.
+        self.log_belief = _log_of(walk.info.probabilities.T)
         self.heard: list[list[_Asked]] = []
         walk.listeners.append(self)
-
-    @property
-    def label(self) -> IntArray:
-        return np.asarray(self.walk.label[self.rows])
-
-    @property
-    def weight(self) -> FloatArray:
-        return np.asarray(self.walk.weight[self.rows])
 
     def drop_settled(self, question: IntArray, price: FloatArray) -> None:
         """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
         problem, belief = self.walk.agent.problem, np.exp(self.log_belief)
-        pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ perfect_cost(problem)
+        decide = (problem.decision_costs.T @ belief).min(axis=0)
+        pays = decide > price[self.rows] + perfect_cost(problem) @ belief
         kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
-        self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
+        self.rows, self.log_belief = self.rows[kept], self.log_belief[:, kept]
 
     def listen(self) -> bool:
         """Hear what its own rows were asked; whether they were asked anything."""
@@ -129,23 +122,29 @@ class Listener:
         )
         return bool(self.heard)
 
-    def losses(self, exponents: FloatArray | None) -> FloatArray:
-        """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
-        joint = self.log_belief
-        if exponents is None:
-            joint, exponents = np.log(np.maximum(self.walk.first.probabilities[self.rows], _TINY)), np.ones(1)
-        joint, losses, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
-        for asked in self.heard:
-            joint = _update_log_belief(joint, asked, exponents)
-            losses.append(-joint[:, np.arange(len(label)), label] @ self.weight)
-        return np.transpose(losses)
+    def losses(
+        self, exponent: float | None = None, log_belief: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log losses by exponent, each that is tried or one, and answer, summed over the rows; and the last beliefs."""
+        joint, losses, label = self.log_belief if log_belief is None else log_belief, [], self.walk.label[self.rows]
+        joint = np.repeat(joint[:, None], len(_GRID) if exponent is None else 1, axis=1)
+        for answers in self.heard:
+            for asked in answers:
+                joint[:, :, asked.at] += asked.log_gain(exponent)
+            joint -= joint.max(axis=0)
+            joint -= np.log(np.exp(joint).sum(axis=0))
+            losses.append(-joint[label, :, np.arange(len(label))].T @ self.walk.weight[self.rows])
+        return np.transpose(losses), joint
 
-    def believe(self, exponent: float) -> None:
-        """Know the answers."""
-        joint = self.log_belief[None]
-        for asked in self.heard:
-            joint = _update_log_belief(joint, asked, np.array([exponent]))
-        self.log_belief = joint[0]
+    def losses_of_model(self) -> FloatArray:
+        """Log loss after each answer, as the model has it."""
+        return np.asarray(self.losses(1.0, _log_of(self.walk.first.probabilities[self.rows].T))[0][0])
+
+    def believe(self, exponent: float) -> FloatArray:
+        """Know the answers; the log loss after each."""
+        losses, joint = self.losses(exponent)
+        self.log_belief = joint[:, 0]
+        return np.asarray(losses[0])
 
     def columns(self, answer: int) -> IntArray:
         """Columns of the data that rows are asked for, as often as they are."""
@@ -157,25 +156,21 @@ class Listener:
         return np.concatenate(columns)
 
 
-def _update_log_belief(log_belief: FloatArray, asked: Sequence[_Asked], exponents: FloatArray) -> FloatArray:
-    """Log beliefs of each exponent, (n_exponents, n, n_classes), once the answers are known."""
-    joint = log_belief.copy()
-    for one in asked:
-        joint[:, one.at] += one.log_gain(exponents)
-    above = joint - joint.max(axis=-1, keepdims=True)
-    return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)))
+def _log_of(chances: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(chances, _TINY)))
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Rows that ask together, what they ask, and what they are told."""
+    """Rows that ask together, what they ask, and what they are told; tables of one row are the same for all."""
 
     at: IntArray
     question: IntArray
     outcome: IntArray
-    marginal: FloatArray
-    ratio: FloatArray
-    shown: FloatArray
+    marginal: FloatArray  # (n, 1, n_outcomes)
+    ratio: FloatArray  # (n, n_classes, n_outcomes)
+    shown: FloatArray  # (n_classes, n)
+    totals: FloatArray  # (n_classes, n_exponents, n)
 
     @classmethod
     def from_belief(cls, at: IntArray, belief: BeliefState, codes: Any, prior: FloatArray) -> _Asked:
@@ -185,9 +180,10 @@ class _Asked:
         outcome = _outcomes(belief, codes)
         row = np.arange(len(at)) if len(table) > 1 else 0
         outcome[table[row, outcome].max(axis=1) <= 0] = -1  # what the training part takes as impossible says nothing
-        marginal = (table @ prior)[:, :, None]
-        ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(marginal, _TINY))
-        return cls(at, np.broadcast_to(belief.question, len(at)), outcome, marginal, ratio, ratio[row, outcome])
+        marginal = (table @ prior)[:, None]
+        ratio = np.ascontiguousarray(_log_of(table).transpose(0, 2, 1) - _log_of(marginal))
+        shown, question = ratio[row, :, outcome].T, np.broadcast_to(belief.question, len(at))
+        return cls(at, question, outcome, marginal, ratio, shown, _log_totals(marginal, ratio))
 
     def select(self, place: IntArray) -> _Asked:
         """Those of the rows that have a place, there."""
@@ -196,15 +192,33 @@ class _Asked:
         if own.size == at.size:
             own = slice(None)  # type: ignore[assignment]
         each = own if len(self.ratio) > 1 else slice(None)
-        return _Asked(
-            at[own], self.question[own], self.outcome[own], self.marginal[each], self.ratio[each], self.shown[own]
-        )
+        alone = at[own], self.question[own], self.outcome[own]
+        return _Asked(*alone, self.marginal[each], self.ratio[each], self.shown[:, own], self.totals[..., each])
 
-    def log_gain(self, exponents: FloatArray) -> FloatArray:
-        """What the answers add to log P(class), (n_exponents, n, n_classes), up to what all classes share."""
-        factor = exponents[:, None, None]
-        total = np.log((self.marginal * np.exp(factor[..., None] * self.ratio)).sum(axis=-2))
-        return np.where(self.outcome[:, None] >= 0, factor * self.shown - total, 0.0)
+    def log_gain(self, exponent: float | None) -> FloatArray:
+        """What the answers add to log P(class), (n_classes, n_exponents, n), up to what all classes share.
+
+        None: for each exponent that is tried.
+        """
+        factor, total = _GRID[:, None], self.totals
+        if exponent is not None:
+            factor = np.array([[exponent]])
+            total = np.log((self.marginal * np.exp(exponent * self.ratio)).sum(axis=-1)).T[:, None]
+        return np.where(self.outcome >= 0, factor * self.shown[:, None] - total, 0.0)
+
+
+def _log_totals(marginal: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Logarithm of what the outcomes' chances come to by each exponent, (n_classes, n_exponents, n)."""
+    totals = np.empty((ratio.shape[1], len(_GRID), len(ratio)))
+    for rows in chunks(len(ratio), 16.0 * ratio[0].size, 2**20):
+        # evenly apart, so that each follows from the one before by a product
+        step = np.exp(_GRID[1] * ratio[rows])
+        power = np.repeat(marginal[rows], ratio.shape[1], axis=1)
+        for number in range(len(_GRID)):
+            totals[:, number, rows] = row_sums(power).T
+            power *= step
+    result: FloatArray = np.log(totals)
+    return result
 
 
 def _outcomes(belief: BeliefState, codes: Any) -> IntArray:
@@ -272,21 +286,19 @@ class _Course:
         self.listeners = [listener for listener in self.listeners if listener.listen()]
         if not self.listeners:
             return False
-        tried = np.sum([one.losses(_GRID).mean(axis=1) for one in self.listeners], axis=0)
-        n = sum(float(one.weight.sum()) for one in self.listeners)
+        tried = np.sum([one.losses()[0].mean(axis=1) for one in self.listeners], axis=0)
+        n = sum(float(one.walk.weight[one.rows].sum()) for one in self.listeners)
         self.exponent = _posterior_mean(tried / self.repeats, self.exponent, n / self.repeats)
-        losses = [(one, one.losses(np.array([self.exponent]))[0], one.losses(None)[0]) for one in self.listeners]
+        losses = [(one, one.believe(self.exponent), one.losses_of_model()) for one in self.listeners]
         for answer in range(max(len(one.heard) for one in self.listeners)):
             having = [heard for heard in losses if answer < len(heard[0].heard)]
-            n = sum(float(one.weight.sum()) for one, _, _ in having)
+            n = sum(float(one.walk.weight[one.rows].sum()) for one, _, _ in having)
             count = sum(len(one.rows) for one, _, _ in having)
             loss = sum(float(after[answer]) for _, after, _ in having) / n
             before = sum(float(model[answer]) for _, _, model in having) / n
             self.rows.append((self.exponent, count / self.repeats, loss, before))
             asked = np.concatenate([one.columns(answer) for one, _, _ in having])
             self.asked.append(np.unique(asked, return_counts=True))
-        for one in self.listeners:
-            one.believe(self.exponent)
         return True
 
     def result(self) -> tuple[Calibration, Asked]:
