@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from seqclass.bn import ClassMixture, NaiveBayes, _em
-from seqclass.bn._em import fit_mixture
+from seqclass.bn._em import Design, fit_mixture
 from seqclass.testing import check_observation_model
 
 
@@ -73,7 +73,9 @@ def test_the_objective_never_falls(seed, n_components, n_bags, missing, shrinkag
     weight = rng.random(len(X)) * 2 + 0.1
     zero = np.zeros(len(X), dtype=int)
     marginal = NaiveBayes(alpha=alpha).fit(X, zero, weight, n_outcomes=sizes).likelihood_table()[:, :, 0]
-    mixture = fit_mixture(X, weight, marginal, shrinkage * sizes, n_components, n_bags, rng, max_iter=30, tol=0)
+    mixture = fit_mixture(
+        Design(X, len(marginal[0])), weight, marginal, shrinkage * sizes, n_components, n_bags, rng, max_iter=30, tol=0
+    )
     assert len(mixture.history) > 1
     steps = np.diff(np.array(mixture.history), axis=0)
     assert np.nanmin(steps) >= -1e-9 * np.nanmax(np.abs(mixture.history))
@@ -84,14 +86,14 @@ def test_the_objective_never_falls(seed, n_components, n_bags, missing, shrinkag
 def test_the_objective_is_likelihood_and_prior_up_to_a_constant():
     X, _, sizes = random_data(5, missing=0.2, n_classes=1)
     marginal = NaiveBayes().fit(X, np.zeros(len(X), dtype=int), n_outcomes=sizes).likelihood_table()[:, :, 0]
-    found = []
+    design, found = Design(X, marginal.shape[1]), []
     for n_iter in (1, 2, 5, 9):
         # the tables after k iterations are those that iteration k + 1 judges
         some = fit_mixture(
-            X, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter, tol=0
+            design, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter, tol=0
         )
         more = fit_mixture(
-            X, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter + 1, tol=0
+            design, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter + 1, tol=0
         )
         total = np.log(some.weights).sum()
         for row in X:
@@ -107,9 +109,11 @@ def test_it_is_done_when_the_whole_objective_rises_by_less_than_tol():
     X, _, sizes = random_data(5, missing=0.2, n_classes=1)
     marginal = NaiveBayes().fit(X, np.zeros(len(X), dtype=int), n_outcomes=sizes).likelihood_table()[:, :, 0]
 
+    design = Design(X, marginal.shape[1])
+
     def history(tol, max_iter=30):
         rng = np.random.default_rng(0)
-        return fit_mixture(X, np.ones(90), marginal, 0.5 * sizes, 3, 1, rng, max_iter=max_iter, tol=tol).history
+        return fit_mixture(design, np.ones(90), marginal, 0.5 * sizes, 3, 1, rng, max_iter=max_iter, tol=tol).history
 
     # what the history leaves out is the likelihood of the class's own table
     alone = sum(np.log(marginal[j, v]) for row in X for j, v in enumerate(row) if v >= 0)

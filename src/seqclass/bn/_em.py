@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,13 @@ class TrainingRows:
         table = contingency_table(self.X[rows], at, size, self.n_outcomes, self.weight[rows])
         shape = (*table.shape[:2], n_folds, n_contexts, self.n_classes)
         return np.ascontiguousarray(table.reshape(shape).transpose(2, 0, 1, 3, 4))
+
+    def by_class(self) -> Iterator[tuple[Design, FloatArray]]:
+        """Rows that differ, and how often each is there, of one class after the other."""
+        for c in range(self.n_classes):
+            own = np.flatnonzero(self.codes == c)
+            rows, weight = distinct_rows(self.X[own], self.weight[own])
+            yield Design(self.X[own[rows]], int(self.n_outcomes.max(initial=1))), weight
 
     def share_out(self, share: FloatArray) -> FloatArray:
         """Rows of each outcome, each in every context by a share, (n_features, V, n_contexts, n_classes)."""
@@ -205,7 +212,7 @@ class FittedClass:
 
 
 def fit_mixture(
-    codes: Codes,
+    design: Design,
     weight: FloatArray,
     marginal: FloatArray,
     strength: FloatArray,
@@ -217,12 +224,11 @@ def fit_mixture(
     tol: float,
 ) -> FittedClass:
     """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
-    rows, weight = distinct_rows(codes, weight)
-    most = min(n_components, max(1, int(weight.sum() // TUNING.min_rows)), max(1, len(rows)))
+    most = min(n_components, max(1, int(weight.sum() // TUNING.min_rows)), max(1, len(weight)))
     if most == 1:
         return FittedClass(np.ones(1), np.array(marginal[:, :, None]), 1, [])
     bags = np.repeat(weight[:, None], n_bags, axis=1) if n_bags == 1 else _bootstraps(weight, n_bags, rng)
-    search = _ClassFit(Design(codes[rows], marginal.shape[1]), bags, marginal, strength)
+    search = _ClassFit(design, bags, marginal, strength)
     return search.run(search.seeds(most, rng), max_iter, tol)
 
 
@@ -252,8 +258,14 @@ class _ClassFit:
         q = len(design.missing)
         self.of_missing = sparse.csr_array((np.ones(q), (design.missing, np.arange(q))), shape=(n, q))
         self.level, self.zero = marginal[design.feature, design.level][:, None], marginal[:, :1]
+        self.given, self.given_level = strength[:, None], strength[design.feature, None]
         # what the class's table says of outcomes that no row has
         self.unseen = np.maximum(1 - self.zero - self.of_feature @ self.level, 0.0)
+        # what the logarithms of tables count for in the prior: of outcome 0, of others, and of what divides them all
+        self.of_zero, self.of_level = self.given * self.zero, self.given_level * self.level
+        of_unseen = self.given * self.unseen
+        self.of_scale = self.of_zero + self.of_feature @ self.of_level + of_unseen
+        self.of_nothing = float((of_unseen * np.log(self.given)).sum())
         self.alone = self._own_table_log_likelihood()
 
     def seeds(self, n_components: int, rng: np.random.Generator) -> list[IntArray]:
@@ -300,20 +312,18 @@ class _ClassFit:
     def maximise(self, counts: FloatArray, totals: FloatArray, n_bags: int) -> _Bags:
         """Parameters that are most probable given the components' shares in the rows."""
         m = len(self.design.feature)
-        given = self.strength[:, None]
         known = np.maximum(totals - self.of_missing @ counts[m:], 0.0)
         none = np.maximum(known - self.of_feature @ counts[:m], 0.0)
-        scale = np.log(known + given)
-        usual = np.where(self.zero > 0, self.zero, 1.0)
-        zero = np.log(none / usual + given) - scale
-        feature = self.design.feature
-        level = np.log(counts[:m] / self.level + given[feature]) - scale[feature]
-        prior = (given * self.zero * zero).sum(axis=0) + (given[feature] * self.level * level).sum(axis=0)
-        prior = prior + (given * self.unseen * (np.log(given) - scale)).sum(axis=0)
+        scale = np.log(known + self.given)
+        zero = np.log(none / np.where(self.zero > 0, self.zero, 1.0) + self.given)
+        level = np.log(counts[:m] / self.level + self.given_level)
+        prior = (self.of_zero.T @ zero + self.of_level.T @ level - self.of_scale.T @ scale)[0] + self.of_nothing
         shares = totals.reshape(n_bags, -1) + TUNING.spare_rows
         log_weights = np.log(shares / shares.sum(axis=1, keepdims=True))
         log_prior = prior.reshape(n_bags, -1).sum(axis=1) + TUNING.spare_rows * log_weights.sum(axis=1)
-        columns = np.concatenate([level - zero[feature], -zero[self.design.missing]])
+        level -= zero[self.design.feature]
+        zero -= scale
+        columns = np.concatenate([level, -zero[self.design.missing]])
         return _Bags(zero, columns, log_weights, log_prior)
 
     def expect(self, some: _Bags, active: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -323,16 +333,19 @@ class _ClassFit:
         likelihood, totals = np.zeros(shape[0]), np.zeros(base.shape)
         counts = np.zeros((self.design.n_columns, len(base)))
         for rows, ones in self.design.parts(len(base)):
-            joint = (ones @ some.columns + base).reshape(-1, *shape)
-            top = joint.max(axis=2, keepdims=True)
-            np.exp(joint - top, out=joint)
-            sums = joint.sum(axis=2, keepdims=True)
-            weight = self.bags[rows][:, active]
-            likelihood += np.einsum("ij,ij->j", weight, (np.log(sums) + top)[:, :, 0])
-            joint *= weight[:, :, None] / sums
-            share = joint.reshape(len(joint), -1)
-            counts += self.design.transpose(ones) @ share
-            totals += share.sum(axis=0)
+            # (bags, components, rows): sums over components are then quick
+            joint = np.ascontiguousarray((ones @ some.columns).T).reshape(*shape, -1)
+            joint += base.reshape(*shape, 1)
+            top = joint.max(axis=1, keepdims=True)
+            joint -= top
+            np.exp(joint, out=joint)
+            sums = joint.sum(axis=1, keepdims=True)
+            weight = self.bags[rows][:, active].T[:, None]
+            likelihood += (weight * (np.log(sums) + top)).sum(axis=(1, 2))
+            joint *= weight / sums
+            share = joint.reshape(len(base), -1)
+            counts += self.design.transpose(ones) @ share.T
+            totals += share.sum(axis=1)
         return likelihood, counts, totals
 
     def _own_table_log_likelihood(self) -> FloatArray:
@@ -381,14 +394,18 @@ class Components:
 
 
 def fit_components(
-    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, rng: np.random.Generator
+    rows: TrainingRows,
+    sizes: IntArray,
+    settings: MixtureSettings,
+    rng: np.random.Generator,
+    by_class: Iterable[tuple[Design, FloatArray]] | None = None,
 ) -> Components:
     marginals = smooth(rows.counts()[0, :, :, 0], rows.n_outcomes, settings.alpha)
     strength: FloatArray = settings.shrinkage * rows.n_outcomes.astype(np.float64)
     mixtures = []
-    for c, seed in enumerate(rng.integers(2**63, size=len(sizes)).tolist()):
-        own = np.flatnonzero(rows.codes == c)
-        inputs = rows.X[own], rows.weight[own], np.ascontiguousarray(marginals[:, :, c]), strength
+    seeds = rng.integers(2**63, size=len(sizes)).tolist()
+    for c, (seed, own) in enumerate(zip(seeds, rows.by_class() if by_class is None else by_class)):
+        inputs = *own, np.ascontiguousarray(marginals[:, :, c]), strength
         how = int(sizes[c]), settings.n_bags, np.random.default_rng(seed)
         mixtures.append(fit_mixture(*inputs, *how, max_iter=settings.max_iter, tol=settings.tol))
     return Components(
@@ -453,11 +470,14 @@ def choose_components(
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     heaviest = np.bincount(rows.codes, rows.weight, n_classes).max() * (TUNING.n_folds - 1) / TUNING.n_folds
     log_likelihoods: dict[int, FloatArray] = {}
-    weight, best, worse = rows.weight[scored], 1, 0
+    weight, best, worse, parts = rows.weight[scored], 1, 0, list[_Part]()
+    for fold in range(TUNING.n_folds):
+        kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
+        parts.append((kept, list(kept.by_class()), held, Design(rows.X[held], int(rows.n_outcomes.max(initial=1)))))
     for n in TUNING.candidates:
         if not scored.size or (log_likelihoods and n >= 2 * max(1, heaviest // TUNING.min_rows)):
             break  # all classes have had as many as they may have
-        log_likelihoods[n] = _cross_fit_log_likelihood(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        log_likelihoods[n] = _cross_fit_log_likelihood(rows, np.full(n_classes, n), settings, parts, seed)[:, scored]
         above, error = difference(log_likelihoods[n][0], log_likelihoods[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
@@ -498,16 +518,19 @@ def difference(one: FloatArray, other: FloatArray | float, weight: FloatArray) -
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
 
 
+#: Rows without a fold, class by class, and those of the fold: what trials have in common.
+_Part = tuple[TrainingRows, list[tuple[Design, FloatArray]], IntArray, Design]
+
+
 def _cross_fit_log_likelihood(
-    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, folds: IntArray, seed: int
+    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, parts: Sequence[_Part], seed: int
 ) -> FloatArray:
     """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
     result = np.zeros((2, len(rows)))
-    for fold in range(TUNING.n_folds):
-        kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
-        states = fit_components(kept, sizes, settings, np.random.default_rng(seed))
+    for kept, by_class, held, design in parts:
+        states = fit_components(kept, sizes, settings, np.random.default_rng(seed), by_class)
         prior = np.bincount(kept.codes, kept.weight, rows.n_classes) / kept.weight.sum()
-        joint = class_likelihoods(rows.X[held], states.classes, states.weights, states.tables)
+        joint = class_likelihoods(design, states.classes, states.weights, states.tables)
         own_class = rows.codes[held], np.arange(len(held))
         result[0, held] = joint[own_class]
         joint += np.log(np.maximum(prior, TINY))[:, None]
@@ -515,15 +538,15 @@ def _cross_fit_log_likelihood(
     return result
 
 
-def class_likelihoods(codes: Codes, classes: IntArray, weights: FloatArray, tables: FloatArray) -> FloatArray:
+def class_likelihoods(codes: Codes | Design, classes: IntArray, weights: FloatArray, tables: FloatArray) -> FloatArray:
     """Logarithm of P(row | class), (n_classes, n)."""
     joint = state_likelihoods(codes, tables) + np.log(np.maximum(weights, TINY))
     members = [classes == c for c in range(int(classes.max()) + 1)]
     return np.array([logsumexp(joint[:, own], axis=1) for own in members])
 
 
-def state_likelihoods(codes: Codes, tables: FloatArray) -> FloatArray:
+def state_likelihoods(codes: Codes | Design, tables: FloatArray) -> FloatArray:
     """Logarithm of P(row | hidden state), (n, n_hidden)."""
-    design, logs = Design(codes, tables.shape[1]), np.log(np.maximum(tables, TINY))
-    ones, zero = design.columns(logs)
+    design = codes if isinstance(codes, Design) else Design(codes, tables.shape[1])
+    ones, zero = design.columns(np.log(np.maximum(tables, TINY)))
     return np.asarray(design.times(ones) + zero)
