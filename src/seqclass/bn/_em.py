@@ -470,14 +470,16 @@ def choose_components(
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     heaviest = np.bincount(rows.codes, rows.weight, n_classes).max() * (TUNING.n_folds - 1) / TUNING.n_folds
     log_likelihoods: dict[int, FloatArray] = {}
-    weight, best, worse, parts = rows.weight[scored], 1, 0, list[_Part]()
-    for fold in range(TUNING.n_folds):
-        kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
-        parts.append((kept, list(kept.by_class()), held, Design(rows.X[held], int(rows.n_outcomes.max(initial=1)))))
+    weight, best, worse = rows.weight[scored], 1, 0
+    shared: list[_Part] = []
+    if 8 * TUNING.n_folds * len(rows) * int(rows.n_outcomes.sum()) <= TUNING.max_kept_bytes:
+        shared = [(kept, list(by_class), held, own) for kept, by_class, held, own in _parts(rows, folds)]
     for n in TUNING.candidates:
         if not scored.size or (log_likelihoods and n >= 2 * max(1, heaviest // TUNING.min_rows)):
             break  # all classes have had as many as they may have
-        log_likelihoods[n] = _cross_fit_log_likelihood(rows, np.full(n_classes, n), settings, parts, seed)[:, scored]
+        log_likelihoods[n] = _cross_fit_log_likelihood(
+            rows, np.full(n_classes, n), settings, shared or _parts(rows, folds), seed
+        )[:, scored]
         above, error = difference(log_likelihoods[n][0], log_likelihoods[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
@@ -519,11 +521,17 @@ def difference(one: FloatArray, other: FloatArray | float, weight: FloatArray) -
 
 
 #: Rows without a fold, class by class, and those of the fold: what trials have in common.
-_Part = tuple[TrainingRows, list[tuple[Design, FloatArray]], IntArray, Design]
+_Part = tuple[TrainingRows, Iterable[tuple[Design, FloatArray]], IntArray, Design]
+
+
+def _parts(rows: TrainingRows, folds: IntArray) -> Iterator[_Part]:
+    for fold in range(TUNING.n_folds):
+        kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
+        yield kept, kept.by_class(), held, Design(rows.X[held], int(rows.n_outcomes.max(initial=1)))
 
 
 def _cross_fit_log_likelihood(
-    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, parts: Sequence[_Part], seed: int
+    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, parts: Iterable[_Part], seed: int
 ) -> FloatArray:
     """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
     result = np.zeros((2, len(rows)))
