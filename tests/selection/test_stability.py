@@ -128,3 +128,15 @@ def test_the_window_slides(Z: Any, window: int) -> None:
     assert np.isnan(found[: window - 1]).all()
     for t in range(window - 1, 8):
         assert found[t] == pytest.approx(nogueira_stability(Z[t - window + 1 : t + 1]).value)
+
+
+def test_windows_may_be_shorter_at_the_start():
+    supports = np.random.default_rng(0).random((12, 6)) < 0.5
+    short = windowed_stability(supports, window=5, min_supports=2)
+    expected = [np.nan, *(nogueira_stability(supports[max(0, t - 4) : t + 1]).value for t in range(1, 12))]
+    np.testing.assert_allclose(short, expected)
+    np.testing.assert_allclose(windowed_stability(supports, window=5)[4:], expected[4:])
+    assert np.isnan(windowed_stability(supports, window=5)[:4]).all()
+    for wrong in (1, 6):
+        with pytest.raises(ValueError, match="min_supports"):
+            windowed_stability(supports, window=5, min_supports=wrong)

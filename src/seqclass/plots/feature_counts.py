@@ -73,7 +73,9 @@ class FeatureCountDisplay(OfRecord, Display):
         self.mean = np.bincount(row, weights=number) / counts
 
     @classmethod
-    def from_record(cls, record: AcquisitionRecord, y: npt.ArrayLike, **settings: Any) -> FeatureCountDisplay:
+    def from_record(
+        cls, record: AcquisitionRecord, y: npt.ArrayLike, *, ax: Any = None, **settings: Any
+    ) -> FeatureCountDisplay:
         """Draw what was acquired for labelled instances.
 
         Parameters
@@ -96,7 +98,7 @@ class FeatureCountDisplay(OfRecord, Display):
         ValueError
             If ``y`` does not have one label per instance, or there are no instances.
         """
-        return cls(record.n_features, labels_of(record, y)).plot(**settings)
+        return cls(record.n_features, labels_of(record, y)).plot(ax, **settings)
 
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:

@@ -111,14 +111,19 @@ def nogueira_stability(
 
 
 def windowed_stability(
-    supports: npt.ArrayLike | Iterable[npt.ArrayLike], window: int = 10, n_features: int | None = None
+    supports: npt.ArrayLike | Iterable[npt.ArrayLike],
+    window: int = 10,
+    n_features: int | None = None,
+    *,
+    min_supports: int | None = None,
 ) -> FloatArray:
     """Stability of each run of ``window`` supports in a row, as they come from a stream."""
     window = check_integer(window, "window", 2)
+    fewest = window if min_supports is None else check_integer(min_supports, "min_supports", 2, window)
     Z = as_masks(supports, n_features)
     result = np.full(len(Z), np.nan)
-    for stop in range(window, len(Z) + 1):
-        result[stop - 1] = nogueira_stability(Z[stop - window : stop]).value
+    for stop in range(fewest, len(Z) + 1):
+        result[stop - 1] = nogueira_stability(Z[max(0, stop - window) : stop]).value
     return result
 
 
