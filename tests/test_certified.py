@@ -21,6 +21,7 @@ from sklearn.feature_selection import SelectorMixin
 import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.agent.agent import encode_rows
+from seqclass.discretize import Discretizer
 from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
@@ -365,6 +366,23 @@ def test_others_of_other_costs_are_refused(cancer: Any, clf: Any, fresh: Any) ->
         with pytest.raises(ValueError, match=rf"others\[0\] has other {what}, so that which rule is cheapest"):
             certify_error(clf, *fresh, 0.1, 0.1, metric=metric, others=[other])
     assert certify_error(clf, *fresh, 0.1, 0.1, others=[other]).certified  # of errors only prices are compared
+
+
+def test_prices_that_depend_on_answers_are_the_same_whatever_the_bins() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = y[:, None] + rng.normal(size=(600, 3))
+    X[rng.random(600) < 0.1, 0] = np.nan
+
+    def made(bins: int, price: float) -> Any:
+        settings = {"feature_costs": Costs(0.02, prices_after={(1, 0): price}), "missing": "informative"}
+        classifier = SequentialClassifier(discretizer=Discretizer(bins), order="adaptive", random_state=0, **settings)
+        return classifier.fit(X[:300], y[:300])
+
+    first, fresh = made(3, 0.01), (X[300:], y[300:])
+    assert certify_error(first, *fresh, 0.4, 0.1, others=[made(5, 0.01)]).certified
+    with pytest.raises(ValueError, match=r"others\[0\] has other prices"):
+        certify_error(first, *fresh, 0.4, 0.1, others=[made(5, 0.012)])
 
 
 def test_to_refer_is_no_error(cancer: Any) -> None:

@@ -19,7 +19,7 @@ from seqclass._utils.validation import check_choice, check_integer, class_number
 from seqclass.agent.agent import agent_of, check_classifier, copy_fitted, encode_rows, initial_row_beliefs, to_numbers
 from seqclass.agent.record import EncodedRows
 from seqclass.agent.training_rows import mark_rows
-from seqclass.costs import Prices
+from seqclass.costs import Costs, Prices
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of
@@ -350,7 +350,9 @@ def _check_alike(
             if own != np.atleast_1d(getattr(clf, name)).tolist():
                 raise ValueError(f"others[{number - 1}] has other {name}: {join_names(own)}.")
         mine, theirs = agent_of(one).prices, agent_of(clf).prices
-        same = {"prices": np.array_equal(_price_table(mine), _price_table(theirs)) and mine.after == theirs.after}
+        # of other bins the same answers have other outcomes
+        after = mine.after == theirs.after or _prices_after(one) == _prices_after(clf)
+        same = {"prices": after and np.array_equal(_price_table(mine), _price_table(theirs))}
         first = len(clf.classes_) if metric == "error" else 0  # what errors cost is not compared there
         same["decision_costs"] = np.array_equal(one.decision_costs_[:, first:], clf.decision_costs_[:, first:])
         if unlike := [name for name, equal in same.items() if not equal]:
@@ -359,6 +361,11 @@ def _check_alike(
                 'with the same ones. For rules that ask more or less take ladder="price".'
             )
     return [clf, *others]
+
+
+def _prices_after(clf: BaseSequentialClassifier) -> Any:
+    """Prices that depend on answers as they were given."""
+    return Costs.from_value(clf.get_params(deep=False).get("feature_costs")).prices_after
 
 
 def _price_table(prices: Prices) -> FloatArray:
