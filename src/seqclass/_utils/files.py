@@ -139,7 +139,7 @@ def _prepare(
         application, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
         empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if application != number and not (tables and empty and application == 0):
-            raise ValueError(f"{path} is not the file of {what}: it is another database.")
+            raise ValueError(f"{path} is not the file of {what}: it is {'empty' if empty else 'another database'}.")
         if written > version:
             raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
         if tables and (application, written) != (number, version):
