@@ -308,3 +308,21 @@ def test_bad_input() -> None:
         network.with_exponents([1.0])
     with pytest.raises(ValueError, match="calibrate: the fit without fold"):
         classifier(selector=Picky(k=3)).fit(X, y)
+
+
+def test_totals_that_are_made_anew_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they take much memory they are not kept."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 240)
+    X = y[:, None] + rng.normal(size=(240, 5))
+
+    def exponents() -> Any:
+        settings: dict[str, Any] = {"order": "adaptive", "calibrate": True, "feature_costs": 0.01, "random_state": 0}
+        return SequentialClassifier(TreeNetwork(), **settings).fit(X, y).agent_.calibration.exponents
+
+    kept, made = exponents(), []
+    whole = _calibration._log_totals
+    monkeypatch.setattr(_calibration, "TUNING", replace(_calibration.TUNING, kept_bytes=0))
+    monkeypatch.setattr(_calibration, "_log_totals", lambda *tables: made.append(1) or whole(*tables))
+    np.testing.assert_array_equal(exponents(), kept)
+    assert made

@@ -22,7 +22,7 @@ from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.one_step import remaining_questions
-from seqclass.pomdp.problem import OPEN, BeliefState, observations, set_question, with_component
+from seqclass.pomdp.problem import OPEN, BeliefState, observations, pass_answered, set_question, with_component
 from seqclass.pomdp.single_cases import History, KeptHistories
 from seqclass.pomdp.skipped import find_open_questions
 from seqclass.pomdp.visits import order_panels
@@ -450,19 +450,10 @@ class Case:
 def _policy_view(belief: BeliefState, facts: BeliefState, known: frozenset[int]) -> BeliefState:
     """What the policy sees of the facts, from what it saw before."""
     problem = belief.problem
-    seen = observations(facts)[0, : problem.n_questions].tolist()
     if not problem.any_order:
-        return as_seen(belief, facts, *_first_unknown_stage(problem, belief, seen))
-    stage = sum(outcome > OPEN for outcome in seen)
+        [(_, view)] = pass_answered(as_seen(belief, facts, belief.stage, belief.state))
+        return view
+    stage = sum(outcome > OPEN for outcome in observations(facts)[0, : problem.n_questions].tolist())
     if problem.limits.max_questions is not None:  # what was known takes no one's place
         stage -= sum(question < problem.n_questions for question in known)
     return as_seen(belief, facts, stage, facts.state)
-
-
-def _first_unknown_stage(problem: AcquisitionProblem, belief: BeliefState, seen: list[int]) -> tuple[int, Any]:
-    """First stage that is not known, and the state there."""
-    stage, state = belief.stage, belief.state
-    while stage < problem.n_stages and seen[stage] != OPEN:
-        state = problem.advance(stage, state, np.array([seen[stage]]))
-        stage += 1
-    return stage, state

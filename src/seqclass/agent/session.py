@@ -544,8 +544,8 @@ class Session:
 
         Parameters
         ----------
-        saved : str
-            Text that `to_json` returned.
+        saved : str or dict
+            Text that `to_json` returned, or what it holds.
 
         Raises
         ------

@@ -6,6 +6,7 @@ import importlib
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -267,9 +268,8 @@ def value_of_information(
     value = np.where(known, np.maximum(now - after, 0.0), np.nan)
     pairs, pair_price, pair_value = _pairs(free, weight, now, np.where(known, value, -1.0), max_pairs)
     spent, n_questions = float(weight @ first.spent), problem.n_questions
-    along, how = collect(
-        first.problem, policy, lambda levels: _sum_along(levels, n_questions, spent), simulation, (first, weight)
-    )
+    summarise = partial(_sum_costs_and_gains, n_questions=n_questions, spent=spent)
+    along, how = collect(first.problem, policy, summarise, simulation, (first, weight))
     n = np.inf if how == "exact" else float(n_paths)
     (paid, cost, squares), (asked, total, square) = along
     mean = ratio(total, asked)
@@ -363,7 +363,7 @@ def _pairs(
     return pairs, price, values[first, second]
 
 
-def _sum_along(levels: Iterable[Level], n_questions: int, spent: float) -> tuple[list[float], FloatArray]:
+def _sum_costs_and_gains(levels: Iterable[Level], n_questions: int, spent: float) -> tuple[list[float], FloatArray]:
     """Prices, cost and its square along a policy; and of each question the weight, the value and its square."""
     costs, questions = np.zeros(3), np.zeros((3, n_questions))
     for level in levels:

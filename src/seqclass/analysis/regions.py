@@ -24,7 +24,7 @@ def one_row(policy: Policy, stage: int, context: int, lot: int) -> BeliefState:
     problem = policy.problem
     begun = problem.initial_belief()
     tables = problem.structure.tables
-    state = _nothing_seen(problem, stage) if tables is None else tables.state_in(stage, context)
+    state = _state_without_answers(problem, stage) if tables is None else tables.state_in(stage, context)
     if begun.account.groups_paid is not None and problem.groups is not None:
         groups = problem.groups[:stage]
         begun.account.groups_paid[:, groups[groups >= 0]] = True
@@ -33,7 +33,7 @@ def one_row(policy: Policy, stage: int, context: int, lot: int) -> BeliefState:
     return with_component(BeliefState(problem, stage, begun.probabilities, state, begun.account), component)
 
 
-def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:
+def _state_without_answers(problem: AcquisitionProblem, stage: int) -> Any:
     state = problem.start(1)
     for earlier in range(stage):
         state = problem.advance(earlier, state, np.full(1, -1))

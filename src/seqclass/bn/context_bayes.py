@@ -134,8 +134,8 @@ def changes_what_others_tell(
     little = TUNING.little * float((information - chance * (n_outcomes - 1)).max(initial=0.0))
     share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
     entropy = float(entr(share).sum())
-    family, single = np.zeros(len(n_outcomes), dtype=np.intp), rows.counts(folds=folds)
-    scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
+    family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
+    single = None
     for contexts in _candidate_contexts(rows, bundles):
         if len(contexts.columns) == len(n_outcomes):
             continue
@@ -143,6 +143,9 @@ def changes_what_others_tell(
         own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
         if own > little + TUNING.by_chance * chance * (n_contexts - 1):
             continue
+        if single is None or scales is None:
+            single = rows.counts(folds=folds)
+            scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
         gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
         (others, error), (class_gain, class_error) = (difference(gain, 0.0, rows.weight[scored]) for gain in gains)
         if others > error and class_gain > max(TUNING.clear_errors * class_error, TUNING.min_gain * entropy):

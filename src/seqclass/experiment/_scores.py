@@ -69,7 +69,8 @@ def _auroc(y: IntArray, proba: FloatArray) -> float:
     n_classes = proba.shape[1]
     if np.unique(y).size < n_classes or n_classes < 2:
         return float("nan")
-    return float(roc_auc_score(y, proba[:, 1] if n_classes == 2 else proba, multi_class="ovr"))
+    areas = [roc_auc_score(y == c, proba[:, c]) for c in ([1] if n_classes == 2 else range(n_classes))]
+    return float(np.mean(areas))
 
 
 def _spread(name: str, values: npt.NDArray[Any]) -> dict[str, float]:

@@ -78,7 +78,8 @@ class Walk:
         self.first, question = self.info, question[rows]
         while len(rows) and not (question == DECIDE).any():
             together = split_by_question(self.info, np.arange(len(rows)), question)
-            answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior) for at, belief in together]
+            keep = 8.0 * len(_GRID) * problem.n_classes * len(rows) <= TUNING.kept_bytes
+            answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior, keep) for at, belief in together]
             self.asked.append(answers)
             beliefs = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
             self.info = join_beliefs(beliefs)[np.argsort(np.concatenate([at for at, _ in together]))]
@@ -170,10 +171,10 @@ class _Asked:
     marginal: FloatArray  # (n, 1, n_outcomes)
     ratio: FloatArray  # (n, n_classes, n_outcomes)
     shown: FloatArray  # (n_classes, n)
-    totals: FloatArray  # (n_classes, n_exponents, n)
+    totals: FloatArray | None  # (n_classes, n_exponents, n); None where they are many, and worked out when wanted
 
     @classmethod
-    def from_belief(cls, at: IntArray, belief: BeliefState, codes: Any, prior: FloatArray) -> _Asked:
+    def from_belief(cls, at: IntArray, belief: BeliefState, codes: Any, prior: FloatArray, keep: bool) -> _Asked:
         """The answers of rows that know ``info``."""
         table = outcome_likelihood(belief)
         table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
@@ -183,7 +184,8 @@ class _Asked:
         marginal = (table @ prior)[:, None]
         ratio = np.ascontiguousarray(_log_of(table).transpose(0, 2, 1) - _log_of(marginal))
         shown, question = ratio[row, :, outcome].T, np.broadcast_to(belief.question, len(at))
-        return cls(at, question, outcome, marginal, ratio, shown, _log_totals(marginal, ratio))
+        totals = _log_totals(marginal, ratio) if keep or len(ratio) == 1 else None
+        return cls(at, question, outcome, marginal, ratio, shown, totals)
 
     def select(self, place: IntArray) -> _Asked:
         """Those of the rows that have a place, there."""
@@ -193,15 +195,18 @@ class _Asked:
             own = slice(None)  # type: ignore[assignment]
         each = own if len(self.ratio) > 1 else slice(None)
         alone = at[own], self.question[own], self.outcome[own]
-        return _Asked(*alone, self.marginal[each], self.ratio[each], self.shown[:, own], self.totals[..., each])
+        totals = None if self.totals is None else self.totals[..., each]
+        return _Asked(*alone, self.marginal[each], self.ratio[each], self.shown[:, own], totals)
 
     def log_gain(self, exponent: float | None) -> FloatArray:
         """What the answers add to log P(class), (n_classes, n_exponents, n), up to what all classes share.
 
         None: for each exponent that is tried.
         """
-        factor, total = _GRID[:, None], self.totals
-        if exponent is not None:
+        if exponent is None:
+            factor = _GRID[:, None]
+            total = _log_totals(self.marginal, self.ratio) if self.totals is None else self.totals
+        else:
             factor = np.array([[exponent]])
             total = np.log((self.marginal * np.exp(exponent * self.ratio)).sum(axis=-1)).T[:, None]
         return np.where(self.outcome >= 0, factor * self.shown[:, None] - total, 0.0)
@@ -243,6 +248,7 @@ class ExponentTuning:
     #: answers, one after the other, with an exponent in common; those beyond have the last
     blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
     prior_rows: float = 4.0  #: that the exponent before is worth
+    kept_bytes: int = 2**23  #: of an answer's totals by exponent; where they take more each listener makes them anew
 
 
 TUNING = ExponentTuning()
