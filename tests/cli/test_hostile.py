@@ -222,6 +222,15 @@ def test_warnings_are_one_line(folder: Path, run: Any) -> None:
     assert result.stderr == said
 
 
+def test_a_warning_is_shown_once(folder: Path, run: Any) -> None:
+    pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40)}).to_csv("numbers.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = run("fit", "numbers.csv", "--target", "y", "--held-out", "0", "-o", "x.seq")
+    assert result.exit_code == 0
+    assert result.stderr.count("`y` could represent a regression problem") == 1
+
+
 def test_what_the_terminal_cannot_write(folder: Path) -> None:
     pd.DataFrame({"\u03b4": np.arange(40.0), "y": ["a", "b"] * 20}).to_csv("odd.csv", index=False)
     found = CliRunner(charset="latin-1").invoke(

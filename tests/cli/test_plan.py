@@ -584,3 +584,16 @@ def test_costs_of_very_many_decisions_are_left_to_who_asks_for_all(run: Any) -> 
     assert max(map(len, told.splitlines())) < 100
     assert f"{n} decisions" not in run("show", "bank.seq", "--all").stdout
     assert np.shape(json.loads(run("show", "bank.seq", "--json").stdout)["decision_costs"]) == (n, n)
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        ("item,a,b\nNA,1,0\nx,1.2,-1\n", ("--bank", "--cut", "0")),
+        ("test,price,sensitivity,specificity\nprior,,0.2,0.8\nwrong,,1000,100\nNA,20,0.95,0.5\nx,3,0.8,0.8\n", ()),
+    ],
+)
+def test_na_is_a_name(network: Path, run: Any, table: str, options: tuple[str, ...]) -> None:
+    Path("t.csv").write_text(table)
+    assert run("plan", "t.csv", *options, "-o", "t.seq").exit_code == 0
+    assert seqclass.load("t.seq").feature_names_in_.tolist() == ["NA", "x"]

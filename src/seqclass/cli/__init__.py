@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
@@ -58,7 +58,7 @@ class Answering(click.Command):
             if sys.stdout is None:
                 raise InputError("standard output is closed: lead it to a file, or to /dev/null.")
             with _interruptible(), warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
-                warnings.showwarning = _show_warning  # type: ignore[assignment]
+                warnings.showwarning = _show_warnings()
                 code = super().main(*args, **settings)
                 sys.stdout.flush()
         except click.UsageError as error:
@@ -111,9 +111,17 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGTERM, former)
 
 
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    """One line for a warning, without the place in the code."""
-    click.echo(f"Warning: {as_options(end_sentence(brief(' '.join(str(message).split()))))}", err=True)
+def _show_warnings() -> Callable[..., None]:
+    """One line for a warning, without the place in the code, the first time that it comes."""
+    shown = set[str]()
+
+    def show(message: Warning | str, *_: Any) -> None:
+        text = as_options(end_sentence(brief(" ".join(str(message).split()))))
+        if text not in shown:
+            shown.add(text)
+            click.echo(f"Warning: {text}", err=True)
+
+    return show
 
 
 def _not_in_terminal(error: UnicodeEncodeError) -> str:

@@ -17,7 +17,7 @@ from seqclass._utils.text import join_names
 from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, pick, read_frame, read_rules
+from seqclass.cli._training import header, non_default_options, pick, read_frame, read_rules
 from seqclass.exams import ItemParameters, ItemResponse, SkillProfile, estimate
 from seqclass.exams.item_parameters import NAMING, columns_read
 from seqclass.pomdp.rules import Rules
@@ -34,7 +34,7 @@ def read_bank(
     skip_logic: Path | None,
 ) -> tuple[ItemResponse | SkillProfile, dict[str, Any], list[str]]:
     """A bank of items, what is to be asked of its areas, as settings, and what was understood."""
-    frame = read_frame(file)
+    frame = read_frame(file, names=[name for name in header(file) if name.lower() in NAMING])
     for name in drop:
         pick(name, list(map(str, frame.columns)), file, "--drop")
     frame = frame.drop(columns=list(drop))

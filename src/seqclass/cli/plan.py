@@ -197,7 +197,7 @@ def _read_network(
 
 
 def _read_tests(file: Path, decision_costs: Path | None, **settings: Any) -> TestTable:
-    frame = read_frame(file, text=("test", "group"))
+    frame = read_frame(file, text=("group",), names=("test",))
     prior = settings.get("prior")
     if prior is not None and not 0 <= prior <= 1:
         hint = f" ({prior:g}% is {prior / 100:g})" if 1 < prior <= 100 else ""
