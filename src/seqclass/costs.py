@@ -438,7 +438,8 @@ class Prices(Readable):
         groups, bundles = (None if v is None else v[columns] for v in (self.groups, self.bundles))
         visits = None if self.visits is None else self.visits.take(columns)
         full, less = self.full[columns], self.discounted[columns]
-        after = take_prices_after(self.after, {int(column): number for number, column in enumerate(columns)})
+        places = {int(column): number for number, column in enumerate(columns)} if self.after else {}
+        after = take_prices_after(self.after, places)
         return Prices(full, less, groups, bundles, self.bundle_names, visits, after)
 
     def any_order(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:

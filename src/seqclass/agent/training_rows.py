@@ -36,7 +36,9 @@ def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
 
 def fingerprint_columns(agent: Agent) -> IntArray:
     """Columns by which rows are known again: those that the problem may ask for, and those known at the start."""
-    return np.unique(agent.support[np.union1d(features_to_ask(agent, whole=True), agent.known)])
+    used: BoolArray = np.zeros(len(agent.support), dtype=bool)
+    used[features_to_ask(agent, whole=True)] = used[agent.known] = True
+    return np.sort(agent.support[used])
 
 
 def mark_rows(agent: Agent, X: Any, y: npt.NDArray[Any]) -> list[Marks]:

@@ -46,6 +46,8 @@ def with_prices_after(problem: AcquisitionProblem, after: Sequence[PriceAfter]) 
     >>> belief.prices, belief.update(0, 1).prices
     (array([[0.1, 0.1]]), array([[0.1 , 0.02]]))
     """
+    if not after:
+        return problem
     members = [problem.structure.members(question) for question in range(problem.n_questions)]
     features, shown = problem.features.tolist(), {int(feature) for own in members for feature in own}
     after = [one for one in after if one.question in features and shown.issuperset(one.after)]

@@ -145,11 +145,7 @@ class TableProblem(AcquisitionProblem):
     @cached_property
     def _contexts(self) -> ContextTables:
         """The contexts of a fixed order; one at each stage where there are no transitions."""
-        if self.transitions is not None:
-            return ContextTables(list(self.likelihoods), self.transitions)
-        sizes = self.n_outcomes.tolist()
-        tables = [table[None, :size] for table, size in zip(self.likelihoods, sizes)]
-        return ContextTables(tables, [np.zeros((1, size + 1), dtype=np.intp) for size in sizes])
+        return ContextTables(self.likelihoods, self.transitions, self.n_outcomes)
 
     @cached_property
     def _class_states(self) -> ClassStates:

@@ -55,19 +55,24 @@ class Tables(ABC):
 
 
 class ContextTables(Tables):
-    """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context."""
+    """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context.
 
-    def __init__(self, likelihoods: Sequence[FloatArray], transitions: Sequence[IntArray]) -> None:
-        self._likelihoods, self._transitions = likelihoods, transitions
+    Without moves every stage has one context, and its table a row for each of so many outcomes, and perhaps more.
+    """
+
+    def __init__(
+        self, likelihoods: Sequence[FloatArray] | FloatArray, transitions: Sequence[IntArray] | None, sizes: IntArray
+    ) -> None:
+        self._likelihoods, self._transitions, self._sizes = likelihoods, transitions, sizes
 
     @cached_property
     def single(self) -> bool:
         """Whether every stage has one context only."""
-        return all(len(table) == 1 for table in self._likelihoods)
+        return self._transitions is None or all(len(table) == 1 for table in self._likelihoods)
 
     def n_contexts(self, stage: int) -> int:
         """Number of contexts at a stage."""
-        return len(self._likelihoods[stage]) if stage < len(self._likelihoods) else 1
+        return 1 if self._transitions is None or stage >= len(self._sizes) else len(self._likelihoods[stage])
 
     def contexts(self, stage: int, state: Any) -> IntArray:
         """Context of each row: its state."""
@@ -75,10 +80,13 @@ class ContextTables(Tables):
 
     def likelihoods(self, stage: int) -> FloatArray:
         """P(outcome | context, class) of all contexts."""
-        return self._likelihoods[stage]
+        table = self._likelihoods[stage]
+        return table if self._transitions is not None else np.asarray(table[None, : self._sizes[stage]])
 
     def moves(self, stage: int) -> IntArray:
         """Context at the next stage after each outcome and a missing one, by context."""
+        if self._transitions is None:
+            return np.zeros((1, int(self._sizes[stage]) + 1), dtype=np.intp)
         return self._transitions[stage]
 
     def state_in(self, stage: int, context: int) -> IntArray:
