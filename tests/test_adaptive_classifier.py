@@ -96,6 +96,14 @@ def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClas
     assert len(others) == len([one for one in pointed.choice_.candidates if one.name != NOTHING]) - 1
 
 
+def test_policies_of_folds_are_fitted_to_half_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_paths, plan = [], Adaptive._policy
+    monkeypatch.setattr(Adaptive, "_policy", lambda self, problem: n_paths.append(self.n_paths) or plan(self, problem))
+    seqclass.adaptive(0.05, effort="quick").fit(X, Y)
+    assert set(n_paths[:-1]) == {250}
+    assert n_paths[-1] == 500
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_contexts_are_left_out_of_ordinary_data(load: Any) -> None:
     data, y = load(return_X_y=True)

@@ -119,6 +119,16 @@ def test_certificates_take_what_is_nearer():
     assert surely.lower + 0.1 * found.upper < found.lower <= optimal_cost(problem)
 
 
+def test_bounds_by_hints_are_left_out_where_drawn_cases_tell_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = noisy(4, 3)
+    policy = Lookahead(1, certificate_paths=0).solve(problem)
+    found = certify(problem, policy, n_paths=250, max_histories=1)
+    monkeypatch.delattr("seqclass.pomdp.bounds.certificate.bounds_of")
+    again = certify(problem, policy, n_paths=250, max_histories=1)
+    assert (again.lower, again.upper) == (found.lower, found.upper)
+    assert 0.75 * found.upper_mean <= found.lower <= optimal_cost(problem)
+
+
 @pytest.mark.slow
 def test_a_policy_whose_cost_is_certain_says_that_its_lower_end_is_not():
     problem = noisy()

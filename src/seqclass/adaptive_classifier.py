@@ -39,6 +39,7 @@ from seqclass.fitting._cross_fit import (
     first_losses,
     refit_calibrated,
     start_folds,
+    with_paths,
     with_shares,
     yardsticks,
 )
@@ -96,6 +97,7 @@ class SearchEffort:
 
     n_folds: int
     most_rows: int
+    fold_paths: int  #: cases that policies without a fold are fitted to
     others: bool
     strategies: tuple[str, ...]
     n_bags: int
@@ -109,8 +111,8 @@ class SearchEffort:
 
 
 EFFORTS = {
-    "quick": SearchEffort(3, 3000, False, ("mdlp",), 1, False, 200, 3000),
-    "thorough": SearchEffort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
+    "quick": SearchEffort(3, 3000, 250, False, ("mdlp",), 1, False, 200, 3000),
+    "thorough": SearchEffort(10, 50_000, TUNING.n_paths, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
 }
 
 
@@ -355,7 +357,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     folds ask for.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
-    other folds would choose, calibrated by these; the shares of numbers of components are those of the first fold.
+    other folds would choose, calibrated by these; the shares of numbers of components are those of the first fold,
+    and with quick effort policies of folds are fitted to half the cases.
 
     Parameters
     ----------
@@ -544,7 +547,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         rows, n_folds = (plain_data(X), plain_labels(y), fold), int(fold.max()) + 1
         names = sorted(ways, key=lambda name: name != INCUMBENT)
         steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(names, 1)}
-        settings = {name: self._settings_of_way(way) for name, way in ways.items()}
+        settings = {name: with_paths(self._settings_of_way(way), self._effort.fold_paths) for name, way in ways.items()}
         tried, seconds, found, left = dict[str, HeldOut](), dict[str, float](), dict[str, Found](), list[str]()
         as_it_is: Any = {name: None if settings[name].calibrate else (False, None) for name in names}
         n_learn, some_weight = list(as_it_is.values()).count(None), None if weight is None else weight[fold == 0]

@@ -26,7 +26,7 @@ from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import take_rows
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import FirstK
+from seqclass.pomdp import Adaptive, FirstK
 from seqclass.pomdp.solvers.ordering.observed import order_from_rows
 
 
@@ -76,6 +76,12 @@ def start_folds(
                 again = replan(fit, settings.replace(calibrate=how[0]), X, y, fold, number, how[1])
                 acted = act_on_fold(again, X, fold, number)
     return FoldFit(fit, acted, perf_counter() - started)
+
+
+def with_paths(settings: Settings, n_paths: int) -> Settings:
+    """Settings with a policy fitted to so many cases: less for what is only held against others."""
+    solver = settings.solver
+    return settings.replace(solver=replace(solver, n_paths=n_paths)) if type(solver) is Adaptive else settings
 
 
 def with_shares(settings: Settings, fit: Fit) -> Settings:

@@ -56,6 +56,8 @@ class CaseSearchTuning:
     min_unknown: float = 0.1
     #: Share of the upper end: ends that are nearer than this are near enough.
     near: float = 0.05
+    #: Share of what the policy costs: where drawn cases tell as much, others, which take longer, are left out.
+    told: float = 0.75
     #: Answers that are looked at where nobody says how long it may take: a second or two.
     max_answers: float = 1e7
     #: How much costs of cases may differ, as shares of their mean, from alike to far apart.
@@ -264,29 +266,30 @@ class Finding(NamedTuple):
         self, problem: AcquisitionProblem, any_order: AcquisitionProblem, policy: Policy, rng: np.random.Generator
     ) -> CertifiedEnds:
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
-        upper = self.cost(problem, policy)
-        lower = self.optimum(any_order)
+        upper, lower = self.cost(problem, policy), self.optimum(any_order)
         if upper is not None and lower is not None:
             return CertifiedEnds((upper, upper), (lower, lower))
-        certain, values = lower is not None, None
-        if not certain or has_repeats(any_order):
-            with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 4):  # without them one price more serves
-                values = bounds_of(any_order, MANY_STATES)
-        if lower is None:
+        wanted = lower is None and self.method != "deterministic"
+        # bounds by hints take longest, and drawn cases mostly tell more: these go first
+        if lower is None and (not wanted or has_repeats(any_order)):
+            values = self.bounds(any_order)
             lower = lowest(any_order, values)
-        wanted = not certain and not (values is not None and values.near) and self.method != "deterministic"
+            wanted = wanted and not (values is not None and values.near)
         if upper is None:
             # where both ends may be sampled, they hold together
             each = (1 + self.confidence) / 2 if wanted else self.confidence
             mean, high, n_paths = self.simulate(problem, policy, each, rng)
         else:
             mean, high, n_paths = upper, upper, 0
-        drawn = search_of_cases(any_order, mean, lower, self.looks.n_paths, rng) if wanted else None
+        drawn = search_of_cases(any_order, mean, lower or 0.0, self.looks.n_paths, rng) if wanted else None
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
         if drawn is not None:
             sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
-        elif wanted and self.hindsight:
+        if lower is None:
+            told = sampled >= _TUNING.told * mean > 0
+            lower = one_price_more(any_order, None) if told else lowest(any_order, self.bounds(any_order))
+        if drawn is None and wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
             sampled, n_cases = least_in_hindsight(
                 any_order, mean, lower, self.looks.n_paths, self.confidence, limit, rng
@@ -299,6 +302,12 @@ class Finding(NamedTuple):
         if low > lower:
             return CertifiedEnds((upper, upper), (low, low), self.confidence, "mixed", n_cases, (lower, upper))
         return CertifiedEnds((upper, upper), (lower, lower), method="deterministic")
+
+    def bounds(self, any_order: AcquisitionProblem) -> OrderBounds | None:
+        """Bounds over all orders, as far as the time goes; without them one price more serves."""
+        with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 4):
+            return bounds_of(any_order, MANY_STATES)
+        return None
 
     def cost(self, problem: AcquisitionProblem, policy: Policy) -> float | None:
         """What a policy costs, if all its histories can be looked at."""
@@ -430,6 +439,11 @@ def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
         search = OrderSearch(problem, bounds)
         search.run(3000, remaining_seconds() / 3)
         return search.low
+    return one_price_more(problem, bounds)
+
+
+def one_price_more(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
+    """What cases cost at least where one question more tells all, or by bounds."""
     begun, weight = initial_beliefs(problem)
     least = np.minimum(begun.stopping_cost, cost_lower_bound(begun))
     if bounds is not None and not problem.structure.samples:

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, log_or_infinite, row_sums
 from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.bounds.optimum import row_keys
 from seqclass.pomdp.bounds.search import Search, ranges
 from seqclass.pomdp.observations import SampledObservations
+from seqclass.pomdp.one_step import initial_beliefs, latent_posterior
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ask_everything, initial_histories, walk
 
@@ -44,6 +46,8 @@ class DrawnCases(NamedTuple):
         drawn = problem.structure.draw_cases(n, rng)
         if drawn is not None:
             return cls(drawn, problem.structure.posterior_of(drawn) @ problem.decision_costs)
+        if problem.structure.state_tables is not None:
+            return cls._by_states(problem, n, rng)
         # what no budget limits costs no more
         plain = problem.replace(max_questions=None, max_cost=None, rules=None)
         answers = SampledObservations(rng)
@@ -54,6 +58,21 @@ class DrawnCases(NamedTuple):
             np.asarray(last.belief.observed[rows], dtype=np.intp),
             (last.belief.probabilities @ problem.decision_costs)[rows],
         )
+
+    @classmethod
+    def _by_states(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
+        """Draw the state of each case first, given which answers are independent."""
+        tables, classes = problem.structure.state_tables  # type: ignore[misc]
+        share = latent_posterior(initial_beliefs(problem)[0])[0]
+        state, answers = rng.choice(len(share), n, p=share / share.sum()), np.empty((n, len(tables)), dtype=np.intp)
+        joint = np.tile(log_or_infinite(share), (n, 1))
+        for question, (table, size) in enumerate(zip(tables, problem.n_outcomes.tolist())):
+            below = np.cumsum(table[:size], axis=0)
+            above = rng.random(n) * below[-1, state]  # rounding must not leave an outcome that there is not
+            answers[:, question] = (below[:-1, state] <= above).sum(axis=0)
+            joint += log_or_infinite(table)[answers[:, question]]
+        known = softmax(joint, axis=1)
+        return cls(answers, known @ problem.decision_costs[classes])
 
 
 class _CaseNodes:

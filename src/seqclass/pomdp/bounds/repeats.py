@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -160,18 +161,34 @@ class RepeatValues(ValuesOfSets, StateBounds):
 
 
 class BeliefProgram:
-    """The dynamic program on a grid: one sparse matrix a question takes expectations over its outcomes."""
+    """The dynamic program on a grid: a sparse matrix takes expectations over the outcomes of questions."""
 
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, grid: SimplexGrid | LogOddsLine) -> None:
         self.problem, self.grid = problem, grid
         #: Questions of the same number answer alike.
         self.kinds: IntArray = np.unique(tables.reshape(len(tables), -1), axis=0, return_inverse=True)[1].reshape(-1)
         asked = list(zip(self.kinds.tolist(), problem.n_outcomes.tolist()))
-        made = {alike: _expectation(grid, tables[asked.index(alike), : alike[1]]) for alike in set(asked)}
-        self.expect = [made[alike] for alike in asked]
-        self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
+        first = {alike: asked.index(alike) for alike in dict.fromkeys(asked)}
+        rows, n = dict[int, tuple[IntArray, FloatArray]](), len(grid.points)
+        for width in {n for _, n in first}:
+            some = np.array([question for (_, n), question in first.items() if n == width])
+            rows |= zip(some.tolist(), _expectations(grid, tables[some, :width]))
+        at, data = (np.concatenate(column) for column in zip(*(rows[question] for question in first.values())))
+        ends = np.cumsum(np.repeat([rows[question][1].size // n for question in first.values()], n))
+        #: Of all kinds of questions one below the other, and where each question's is.
+        self._all, self._kind = sp.csr_array((data, at, np.append(0, ends)), shape=(len(ends), n)), [*first]
+        self._place = np.array([self._kind.index(alike) for alike in asked])
+        self.work = 20.0 * sum(rows[first[alike]][1].size for alike in asked)
+        self._made = dict[int, sp.csr_array]()
         self.stop = problem.stopping_cost(grid.points)
         self.known: FloatArray = grid.points @ perfect_cost(problem)
+
+    def expect(self, question: int) -> sp.csr_array:
+        """Matrix that takes values at the points to their expectation after a question."""
+        place, n = int(self._place[question]), len(self.stop)
+        if place not in self._made:
+            self._made[place] = self._all[place * n : (place + 1) * n]
+        return self._made[place]
 
     def begin(self) -> FloatArray:
         """Bounds to iterate from: one more price, then the class is known."""
@@ -207,7 +224,7 @@ class BeliefProgram:
                 for place, question in enumerate(once):
                     at = np.flatnonzero(~(sets >> place) & 1)
                     if at.size:
-                        after = (self.expect[question] @ values[sets[at] | 1 << place].T).T
+                        after = (self.expect(question) @ values[sets[at] | 1 << place].T).T
                         best[at] = np.minimum(best[at], prices[at, question, None] + after)
                 values[sets] = self._again(rest, prices[:, rest], best, values[sets])
         return values
@@ -222,7 +239,8 @@ class BeliefProgram:
         first = np.sort(np.unique(alike, axis=0, return_index=True)[1])
         rest, prices = rest[first], prices[:, first]
         scale = float(self.problem.decision_costs.max() or 1.0)
-        expect = sp.vstack([self.expect[question] for question in rest], format="csr")
+        whole = np.array_equal(self._place[rest], np.arange(len(self._kind)))
+        expect = self._all if whole else sp.vstack([self.expect(question) for question in rest], format="csr")
         shape = (len(rest), -1, len(values))
         for _ in range(200):
             costs = (expect @ values.T).reshape(shape) + prices.T[:, None]
@@ -242,7 +260,7 @@ class BeliefProgram:
         np.add.at(mass[0], vertices[0], weights[0])
         used = np.zeros(n_questions)
         place = {question: number for number, question in enumerate(once)}
-        back = [matrix.T for matrix in self.expect]
+        back = [self.expect(question).T for question in range(n_questions)]
         for number in np.arange(len(values)).tolist():
             if mass[number].sum() < _SELDOM:
                 continue
@@ -266,11 +284,11 @@ class BeliefProgram:
         """Best question at each point where a set was asked, -1 to decide."""
         prices = self.prices(list(place), np.array([number]))[0]
         best, action = self.stop * (1 - TIE), np.full(len(self.stop), -1)
-        for question, matrix in enumerate(self.expect):
+        for question in range(self.problem.n_questions):
             bit = 1 << place[question] if question in place else 0
             if number & bit:
                 continue
-            cost = prices[question] + matrix @ values[number | bit]
+            cost = prices[question] + self.expect(question) @ values[number | bit]
             better: BoolArray = cost < best
             action[better], best = question, np.where(better, cost, best)
         return action
@@ -292,11 +310,12 @@ def choose_once(
     return once, values
 
 
-def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_array:
-    """Matrix that takes values at points to their expectation after a question with P(outcome | class), (V, C)."""
-    joint = grid.points[:, None, :] * table
-    mass = joint.sum(axis=2)
-    vertices, weights = grid.weights((joint / np.where(mass > 0, mass, 1.0)[:, :, None]).reshape(-1, table.shape[1]))
-    n, width = len(grid.points), len(table) * vertices.shape[1]
-    data = (weights * mass.reshape(-1, 1)).ravel()
-    return sp.csr_array((data, vertices.ravel(), np.arange(0, data.size + 1, width)), shape=(n, n))
+def _expectations(grid: SimplexGrid | LogOddsLine, tables: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Points and weights of expectations at each point after questions with P(outcome | class), (m, V, C)."""
+    n, (_, n_outcomes, n_classes) = len(grid.points), tables.shape
+    for part in chunks(len(tables), 8.0 * 6 * n * n_outcomes * n_classes, 2**22):  # in the cache
+        joint = grid.points[:, None] * tables[part, None]
+        mass = row_sums(joint)
+        vertices, weights = grid.weights((joint / np.where(mass > 0, mass, 1.0)[..., None]).reshape(-1, n_classes))
+        data = (weights * mass.reshape(-1, 1)).reshape(-1, n * n_outcomes * vertices.shape[1])
+        yield from zip(vertices.reshape(data.shape), data)
