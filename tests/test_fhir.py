@@ -388,6 +388,36 @@ def test_follow_ups_are_enabled_by_the_answers_that_open_them(tmp_path: Path) ->
     assert not {"enableWhen", "enableBehavior"} & by_name["smokes"].keys()
 
 
+def test_what_the_filler_closed_is_no_answer(tmp_path: Path) -> None:
+    """Of missing answers that tell, that of a question which the form does not ask any more tells nothing."""
+    rng = np.random.default_rng(0)
+    form = pd.DataFrame({"smokes": rng.choice(["no", "daily"], 300), "pipe": rng.choice(["no", "yes"], 300)})
+    open_ = (form["smokes"] == "daily") | (form["pipe"] == "yes")
+    form["packs"] = np.where(open_, rng.choice(["few", "many"], 300), None)
+    y = np.where((form["packs"] == "many") & (rng.random(300) < 0.9), "ill", "well")
+    opening = {"smokes": "daily", "pipe": "yes"}
+    either = [{"after": name, "answers": answer, "match": "any"} for name, answer in opening.items()]
+    settings = {"order": "adaptive", "feature_costs": 0.001, "missing": "informative"}
+    clf = SequentialClassifier(**settings, rules=SkipLogic({"packs": either})).fit(form, y)
+    clf.save(tmp_path / "form.seq")
+    asked = [{"linkId": name, "type": "choice"} for name in ("smokes", "packs", "pipe")]
+    with running(create_app(tmp_path / "form.seq")) as client:
+        for pipe in ("no", "yes"):  # closed, or opened by a later answer and left open
+            body = beginning("form", item=[told("smokes", valueString="no"), told("pipe", valueString=pipe)])
+            body["contained"][0]["item"] = asked
+            body = post(client, body)
+            case = clf.session()
+            case.observe("smokes", "no")
+            case.observe("pipe", pipe)
+            if pipe == "yes":
+                case.unavailable("packs")
+            assert body["status"] == "completed"
+            assert [one["linkId"] for one in form_of(body)[:-1]] == ["smokes", "packs", "pipe"]
+            results = {one["linkId"]: one["answer"][0] for one in body["item"][-1]["item"]}
+            assert results[f"{RESULT}/paid"]["valueDecimal"] == pytest.approx(case.paid)
+            assert results[f"{RESULT}/belief/ill"]["valueDecimal"] == pytest.approx(case.posterior[0])
+
+
 def test_labels_are_of_the_models(paths: dict[str, Path]) -> None:
     with pytest.raises(ValueError, match="labels are for 'x', which is no model; there is 'grid 0'"):
         create_app({"grid 0": paths["grid 0"]}, labels={"x": {}})

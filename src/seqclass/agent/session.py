@@ -360,6 +360,10 @@ class Session:
         cases, numbered = self._cases, [(n, a.name, self._number(a.name)) for n, a in enumerate(self._answers)]
         return tuple(a for n, a, q in numbered if cases[-1].leaves_out(q) or cases[n].is_closed(q, ever=True))
 
+    def _is_left_out(self, name: str) -> bool:
+        """Whether no answer so far opens a question, by skip logic."""
+        return self._cases[-1].leaves_out(self._number(name), ever=False)
+
     def observe(self, name: str | int, value: Any, *, strict: bool = False, known: bool = False) -> None:
         """Answer a question, whether or not it was asked.
 

@@ -244,7 +244,13 @@ class _FormSoFar:
             text = "this policy is drawn by lot: send a name of the case as identifier.value."
             text = text if error.place[-1] == "key" else str(error)
             raise Refusal(422, ["QuestionnaireResponse", "item"], text) from None
-        return session, self.model.answer(session, asked, ())
+        odd, closed = dict[str, str](), list[str]()
+        for name, value in asked.items():
+            if value is None and session._is_left_out(name):
+                closed.append(name)  # by the filler: no answer, unless a later one opens it
+            else:
+                odd |= self.model.answer(session, {name: value}, ())
+        return session, odd | self.model.answer(session, {}, [n for n in closed if not session._is_left_out(n)])
 
     def _value(self, name: str) -> Any:
         """What was answered to a feature; None if nothing was, which is that it is not available."""
