@@ -368,6 +368,11 @@ def test_what_is_refused(settings: dict[str, Any], words: str, clf: EarlyClassif
         EarlyClassifier(**settings).fit(X, Y)
     with pytest.raises(ValueError, match="two series each"):
         EarlyClassifier().fit(X[:3], Y[:3])
+    with pytest.raises(ValueError, match="step_cost must hold numbers only"):
+        EarlyClassifier("dear").fit(X, Y)
+    for gone in (np.nan, None):  # of which numpy would make a class "nan"
+        with pytest.raises(ValueError, match="in row 1: leave out the rows without a label"):
+            EarlyClassifier().fit(X[:4], ["a", gone, "b", "b"])
     with pytest.raises(ValueError, match="X has 9 steps, more than the 8 of training"):
         clf.decide(np.zeros((1, 9)))
 

@@ -270,6 +270,16 @@ def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     assert found["error"].lower <= found["error"].estimate <= found["error"].upper
 
 
+def test_records_of_one_class_of_which_nothing_is_known_before(clf: Any) -> None:
+    """The rule of the first column is then its share."""
+    X = people(300, seed=3)[0][:100]
+    X[::4, 2] = np.nan
+    found = offpolicy.estimate_cost(clf, X, np.zeros(100, int), method="ipw_plain", order=[2, 0, 1], allow_seen=True)
+    whole = clf.acquire(X[~np.isnan(X[:, 2])])
+    assert found.cost == pytest.approx((whole.paid + whole.decision).sum() / 75)
+    assert (found.largest_weight, found.n_counted) == (pytest.approx(4 / 3), 75)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_what_was_hardly_ever_recorded_is_told(clf: Any) -> None:
     X, y = people(500, 4)

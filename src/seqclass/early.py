@@ -26,7 +26,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_finite, check_integer, plain_labels
 
 __all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
@@ -159,11 +159,11 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         ValueError
             If data or settings are invalid, or a class has a single series.
         """
-        X, y = check_X_y(X, y)
+        X, y = check_X_y(X, plain_labels(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.n_features_in_ = n_steps = int(X.shape[1])
-        price = np.asarray(1 / n_steps if self.step_cost is None else self.step_cost, dtype=float)
-        if price.shape not in ((), (n_steps,)) or not (np.isfinite(price) & (price >= 0)).all():
+        price = check_finite(1 / n_steps if self.step_cost is None else self.step_cost, "step_cost")
+        if price.shape not in ((), (n_steps,)) or (price < 0).any():
             raise ValueError(f"step_cost must be a price of at least 0, or one for each of the {n_steps} steps.")
         cv, seed = check_integer(self.cv, "cv", 2), check_integer(self.random_state, "random_state", 0)
         if len(self.classes_) < 2 or (n_folds := min(cv, np.bincount(codes).min())) < 2:

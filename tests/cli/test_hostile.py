@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -310,6 +311,30 @@ def test_standard_output_that_takes_nothing(
     assert Path("x.seq").exists() is not closed  # refused before the work, or whole
     if not closed:
         assert seqclass.load("x.seq").classes_.tolist() == ["maybe", "no", "yes"]
+
+
+def test_standard_error_that_is_closed(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", model, "data.csv", "-o", "decided.csv"])
+    sys.stderr.close()  # which goes nowhere
+    assert ended.value.code == 0
+    assert Path("decided.csv").exists()
+
+
+def test_a_folder_that_takes_no_files_is_told_before_the_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, refuses: Any
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != folder.resolve())
+    monkeypatch.setattr("seqclass.cli.fit.read_rows", None)
+    told = refuses(*FIT, "-o", "x.seq")
+    assert told == "Error: cannot write x.seq: no file may be made in its folder; name a file in another.\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_no_table(folder: Path, model: str, refuses: Any) -> None:
+    os.mkfifo("pipe.csv")
+    assert "pipe.csv is a pipe or a device" in refuses("predict", model, "pipe.csv")
 
 
 def test_standard_input_that_is_closed(

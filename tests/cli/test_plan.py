@@ -414,6 +414,8 @@ def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
     name = clf.session().next_feature.name
     with pytest.raises(ValueError, match=f"column '{name}' holds 2, not an outcome of the model"):
         clf.session().observe(name, 2)
+    with pytest.raises(ValueError, match=f"column '{name}' holds 0.5, which is not a whole number"):
+        clf.session().observe(name, 0.5)
 
 
 @pytest.fixture

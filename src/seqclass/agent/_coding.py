@@ -385,7 +385,7 @@ class OutcomeCoder:
 
     def _code(self, X: Any) -> Any:
         if self.discretizer_ is None:
-            return check_outcomes(X)
+            return check_outcomes(X, names=self.names_)
         if not self.categories:
             if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
                 return self.discretizer_._codes(X)  # rows were checked before

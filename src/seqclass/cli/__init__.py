@@ -54,6 +54,8 @@ class Answering(click.Command):
         if not settings.setdefault("standalone_mode", True):
             return super().main(*args, **settings)
         settings["standalone_mode"] = False
+        if sys.stderr is None:  # closed, and what is said there goes nowhere
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until Python ends)
         try:
             if sys.stdout is None:
                 raise InputError("standard output is closed: lead it to a file, or to /dev/null.")

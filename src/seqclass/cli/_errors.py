@@ -115,6 +115,8 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
             raise InputError(f"{path} is a device or pipe; name a file to write.")
         if not path.absolute().parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
+        if not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK | os.X_OK):
+            raise InputError(f"cannot write {path}: no file may be made in its folder; name a file in another.")
         for others, does in ((read, "is read"), (written, "is written, too")):
             other = next((other for other in others if other is not None and _is_same_file(path, other)), None)
             if other is not None:

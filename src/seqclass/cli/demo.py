@@ -133,7 +133,7 @@ def _command(output: Path, table: Path | None, seed: int, as_json: bool) -> None
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")
     comparison = compare(seed)
     story = tell(comparison)
-    with as_input_errors(f"cannot write {output}"):
+    with as_input_errors():
         drawn = draw_picture(comparison, story, output)
     if as_json:
         echo_json(_record(comparison, story, output if drawn else None))
@@ -153,7 +153,7 @@ def _write_table(path: Path, seed: int, as_json: bool) -> None:
         check_output(file)
         if file.exists():
             raise InputError(f"--write: {file} is there already, and is not replaced: give another name.")
-    with as_input_errors(f"cannot write {path}"):
+    with as_input_errors():
         write_example(path, prices, seed)
     if as_json:
         echo_json({"table": str(path), "prices": str(prices), "target": TARGET})

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
+from seqclass._utils.files import check_regular
 from seqclass._utils.frames import BLANKS, MAX_CATEGORIES, exact_floats, is_numeric, plain_data, refuse_cells
 from seqclass._utils.text import NoRows, join_names, sentence, short_repr
 
@@ -147,6 +148,7 @@ def require_file(path: Path) -> None:
 def kind(path: Path) -> str:
     """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
     require_file(path)
+    check_regular(path)  # the header is read first, then the rows
     return kind_by_name(path)
 
 

@@ -306,6 +306,8 @@ def _fit_predict(
     size, number = int(train.sum()), int(target[train].sum())
     if number in (0, size):
         return np.full(int(wanted.sum()), 0.5 / (size + 1) if number == 0 else 1.0), False
+    if not design.shape[1]:  # of the first column nothing is known before, where all are of one class
+        return np.full(int(wanted.sum()), number / size), True
     model = clone(kind).fit(design[train], target[train])
     return model.predict_proba(design[wanted])[:, 1], hasattr(model, "coef_")
 
