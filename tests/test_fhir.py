@@ -395,8 +395,7 @@ def test_what_the_filler_closed_is_no_answer(tmp_path: Path) -> None:
     open_ = (form["smokes"] == "daily") | (form["pipe"] == "yes")
     form["packs"] = np.where(open_, rng.choice(["few", "many"], 300), None)
     y = np.where((form["packs"] == "many") & (rng.random(300) < 0.9), "ill", "well")
-    opening = {"smokes": "daily", "pipe": "yes"}
-    either = [{"after": name, "answers": answer, "match": "any"} for name, answer in opening.items()]
+    either = [{"after": "smokes", "answers": "daily"}, {"after": "pipe", "answers": "yes", "match": "any"}]
     settings = {"order": "adaptive", "feature_costs": 0.001, "missing": "informative"}
     clf = SequentialClassifier(**settings, rules=SkipLogic({"packs": either})).fit(form, y)
     clf.save(tmp_path / "form.seq")
@@ -413,6 +412,7 @@ def test_what_the_filler_closed_is_no_answer(tmp_path: Path) -> None:
                 case.unavailable("packs")
             assert body["status"] == "completed"
             assert [one["linkId"] for one in form_of(body)[:-1]] == ["smokes", "packs", "pipe"]
+            assert form_of(body)[1]["enableBehavior"] == "any"
             results = {one["linkId"]: one["answer"][0] for one in body["item"][-1]["item"]}
             assert results[f"{RESULT}/paid"]["valueDecimal"] == pytest.approx(case.paid)
             assert results[f"{RESULT}/belief/ill"]["valueDecimal"] == pytest.approx(case.posterior[0])

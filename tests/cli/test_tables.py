@@ -30,6 +30,7 @@ def write(sep: str = ",", **columns: Any) -> None:
 
 
 WRITTEN = {
+    "minus": ("\u2212{:.2f}", "Are they numbers? Write their minus as '-'."),
     "dollars": ("${:.2f}", "Are they numbers? Take off what stands before them."),
     "euros": ("\u20ac {:.2f}", "Are they numbers? Take off what stands before them."),
     "about": ("~{:.2f}", "Are they numbers? Take off what stands before them."),

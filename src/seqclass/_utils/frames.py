@@ -503,6 +503,7 @@ _WRITTEN = (
     (_THOUSANDS, "Take out the commas between the thousands."),
     (_DECIMAL, "Read the table with decimal=',' (--decimal , on the command line)."),
     (re.compile(r"[+-]?[1-9]\d{0,2}(['\u2019\u00a0\u202f ]\d{3})+([.,]\d+)?"), "Take out what parts the thousands."),
+    (re.compile(r"[\u2010-\u2015\u2212\ufe63\uff0d]\d+([.,]\d+)?"), "Write their minus as '-'."),
     (re.compile(r"[^\w\s+\-.,:;/()'\"]+\s*[+-]?\d+([.,]\d+)?"), "Take off what stands before them."),
     (re.compile(r"\(\d+([.,]\d+)?\)"), "Write those in brackets with a minus."),
     (re.compile(r"\d+([.,]\d+)?/\d+([.,]\d+)?"), "Make a column of each of the two."),

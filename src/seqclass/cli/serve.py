@@ -51,7 +51,8 @@ def _command(
     handler = logging.StreamHandler(sys.stderr)
     logging.getLogger("seqclass").addHandler(handler)
     logging.getLogger("seqclass").setLevel(logging.INFO)
-    click.echo(f"Serving {', '.join(paths)} at http://{host}:{port}; Ctrl-C ends it.")
+    address = f"[{host}]" if ":" in host else host
+    click.echo(f"Serving {', '.join(paths)} at http://{address}:{port}; Ctrl-C ends it.")
     # more connections than that wait, so that slow ones do not take up all memory
     settings = uvicorn.Config(app, log_level="warning", access_log=False, limit_concurrency=1000)
     with suppress(KeyboardInterrupt):

@@ -342,8 +342,9 @@ class _FormSoFar:
             return {}
         logic = rules.skip.numbers(agent.n_features, agent.feature_names)
         column = self.features[name].column
-        opening = [rule for rule in logic.rules if rule.question == column and rule.implied is None]
-        every = len(opening) > 1 and opening[0].match == "all"
+        own = [rule for rule in logic.rules if rule.question == column]
+        opening = [rule for rule in own if rule.implied is None]
+        every = len(opening) > 1 and all(rule.match == "all" for rule in own)
         pairs = [(feature_name(agent, rule.after), one) for rule in opening for one in rule.answers or (None,)]
         conditions = [self._condition(after, answer) for after, answer in pairs if after in self.own]
         if not pairs or len(conditions) < len(pairs) or None in conditions or (every and len(pairs) > len(opening)):
