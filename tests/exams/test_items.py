@@ -529,6 +529,15 @@ def test_what_is_a_parameter_is_never_passed_over(tmp_path: Path) -> None:
     bank.to_csv(tmp_path / "semicolons.csv", index=False, sep=";")
     with pytest.raises(ValueError, match="read it by pandas, with sep="):
         ItemParameters.from_table(tmp_path / "semicolons.csv")
+    for content, says in (
+        ("item,a,b\nqü,1,0\n".encode("latin-1"), "bank.csv cannot be read: it is no text in UTF-8"),
+        (b"", "bank.csv cannot be read: No columns"),
+        (b"item,a,b\nq1,1,0\nq2,1,0,5\n", "bank.csv cannot be read: .* saw 4"),
+        (b"item,a,b\nq1,1,2,0.5\n", "bank.csv have more cells than the first"),  # by pandas q1 is no column
+    ):
+        (tmp_path / "bank.csv").write_bytes(content)
+        with pytest.raises(ValueError, match=says):
+            ItemParameters.from_table(tmp_path / "bank.csv")
     capitals = {"item": ["x"], "A": [1.5], "Difficulty": [0.5], "Guessing": [0.2]}
     items = ItemParameters.from_table(capitals)
     assert (items.slopes.item(), items.intercepts.item(), items.lower.item()) == (1.5, -0.75, 0.2)

@@ -18,7 +18,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import join_names, short_repr
+from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_choice, check_finite, check_flag, check_real
 
 #: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
@@ -385,11 +385,18 @@ def read_bank_file(path: Any) -> Any:
     """A table of texts, of which columns of numbers become such; in the others NA is a text like any other."""
     import pandas as pd
 
-    table, plain = pd.read_csv(path, **exact_floats()), pd.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        table, plain = pd.read_csv(path, **exact_floats()), pd.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # pandas has three kinds of it
+        other = "it is no text in UTF-8; save it as CSV in UTF-8."
+        why = other if isinstance(error, UnicodeDecodeError) else sentence(error)
+        raise ValueError(f"table: {path} cannot be read: {why}") from error
     if len(table.columns) == 1 and re.search("[;\t]", table.columns[0]):
         raise ValueError(
             f"table: {path} has other marks than commas between its columns; read it by pandas, with sep=."
         )
+    if not isinstance(table.index, pd.RangeIndex) and any(name.lower() in NAMING for name in table.columns):
+        raise ValueError(f"table: the rows of {path} have more cells than the first; write decimals with a point.")
     numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name]) or _is_parameter(name)]
     texts = [name for name in table.columns if name not in numbers or name.lower() in NAMING]
     return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
