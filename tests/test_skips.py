@@ -361,6 +361,8 @@ def test_skip_logic_comes_from_files(tmp_path: Path) -> None:
     assert SkipLogic.read(tmp_path / "form.csv").rules[0] == SkipRule("packs", "smokes", ("yes", "at times"))
     command = ["fit", str(tmp_path / "data.csv"), "-t", "ill", "-o", str(tmp_path / "m.seq"), "--held-out", "0"]
     assert len(SkipLogic.read(tmp_path / "form.json")) == 1
+    with pytest.raises(ValueError, match="the rule for 'packs' after None names None, which is not a feature"):
+        SkipLogic({"packs": None}).numbers(2, ["packs", "smokes"])  # as JSON's null
     for name in ["form.csv"]:
         told = CliRunner().invoke(main, [*command, "--method", "etana", "--skip-logic", str(tmp_path / name)])
         assert not told.exit_code, told.output

@@ -184,7 +184,8 @@ def _expand(given: Any) -> Iterator[SkipRule]:
     """Rules of one question each."""
     if isinstance(given, Mapping):
         for question, own in given.items():
-            for rule in [own] if isinstance(own, (Mapping, str, int, SkipRule)) else own:
+            several = isinstance(own, Iterable) and not isinstance(own, (Mapping, str))
+            for rule in own if several else [own]:
                 parts = rule if isinstance(rule, Mapping) else {"after": rule}
                 yield from _expand([rule if isinstance(rule, SkipRule) else {"question": question, **parts}])
         return
