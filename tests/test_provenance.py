@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.agent.provenance import Provenance
+from seqclass.cli import fit as cli_fit
 from seqclass.cli import main
 from seqclass.export import export_policy, model_card, policy_data
 from seqclass.persistence import ModelFileError
@@ -107,6 +108,22 @@ def test_command_line_page_json_and_c_tell_it(tmp_path: Path, run: Callable[...,
         text = (tmp_path / f"m.{ending}").read_text(encoding="utf-8")
         assert f"cli*nic.csv, 2026-11-27, held-out cost {cost:.4g} EUR" in text
         assert json.loads(clf.session().to_json())["model"] in text
+
+
+def test_a_file_that_goes_while_it_is_learnt_from_is_told_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., str]
+) -> None:
+    data, fit = tmp_path / "clinic.csv", cli_fit._fit
+    data.write_text("a,y\n" + "1,u\n2,v\n" * 20, "utf-8")
+    digest = hashlib.sha256(data.read_bytes()).hexdigest()
+
+    def fit_and_lose(*given: Any) -> None:
+        fit(*given)
+        data.unlink()
+
+    monkeypatch.setattr(cli_fit, "_fit", fit_and_lose)
+    run("fit", data, "-t", "y", "-o", tmp_path / "m.seq", "--method", "etana", "--held-out", "0")
+    assert seqclass.load(tmp_path / "m.seq").provenance_.digest == digest
 
 
 def test_the_card_of_a_contract_states_it_and_names_stay_text() -> None:

@@ -103,8 +103,8 @@ class Provenance(Readable):
                 date = Date.fromisoformat(date).isoformat()
             except (TypeError, ValueError):
                 raise ValueError(f"date must be a day such as '2026-11-27', got {short_repr(date)}.") from None
-        file = Path(path).resolve()
-        return replace(self, source=file.name, digest=file_digest(file), date=date or self.date)
+        source, digest = source_of(path)
+        return replace(self, source=source, digest=digest, date=date or self.date)
 
     def record(self) -> dict[str, Any]:
         """Return it as plain data, as in JSON.
@@ -154,6 +154,12 @@ def today() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdecimal() else datetime.now(timezone.utc)
     return now.date().isoformat()
+
+
+def source_of(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The name of a file, and its digest as it is now."""
+    file = Path(path).resolve()
+    return file.name, file_digest(file)
 
 
 def file_digest(path: Path) -> str:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import join_names
+from seqclass.agent.provenance import source_of
 from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
@@ -174,8 +175,9 @@ def plan_score(
     if scale is not None:
         more["scale"] = _scale(scale)
     with as_input_errors(), show_progress("planning"):
+        source, digest = source_of(file)
         plan = estimate(model, target=target, random_state=seed, **more, **settings)
-        plan.classifier.provenance_ = plan.classifier.provenance_.with_source(file)
+        plan.classifier.provenance_ = replace(plan.classifier.provenance_, source=source, digest=digest)
         plan.save(output)
         drawn = plan.acquire(model.sample(n_persons, random_state=seed)[0])
     n_items, error = drawn.n_items, drawn.standard_error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from seqclass._utils.model_files import parts
 from seqclass._utils.validation import columns_of
 from seqclass._utils.warned import HeldOutWarning
 from seqclass.adaptive_classifier import adaptive
+from seqclass.agent.provenance import source_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_output
@@ -145,10 +147,11 @@ def _command(
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
     with as_input_errors(str(data)), show_progress("fitting"):
+        source, digest = source_of(data)  # before the fit, in the minutes of which the file may change, or go
         _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
     with as_input_errors():
-        clf.provenance_ = clf.provenance_.with_source(data)
+        clf.provenance_ = replace(clf.provenance_, source=source, digest=digest)
         clf.save(output)
         if aside is not None:
             aside.write()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.progress import DeadlineExceeded, time_limit
 from seqclass._utils.validation import columns_of
+from seqclass.agent.provenance import source_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._banks import item_names, plan_score, read_bank
@@ -142,13 +144,14 @@ def _command(
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with as_input_errors(), show_progress("planning"):
+        source, digest = source_of(file)
         if bank:
             clf = SequentialClassifier.from_model(model, **settings)
         else:
             clf = SequentialClassifier.from_network(
                 model.network_, target, questions=names, max_cells=max_cells, **settings
             )
-        clf.provenance_ = clf.provenance_.with_source(file)
+        clf.provenance_ = replace(clf.provenance_, source=source, digest=digest)
         clf.save(output)
         if page is not None:
             export_policy(clf, page, format="html")
