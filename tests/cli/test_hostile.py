@@ -379,6 +379,13 @@ def test_nothing_that_a_stranger_wrote_commands_the_terminal(
     assert "\nCost of each decision  " not in result.stdout  # a name makes no line of a table
 
 
+def test_a_class_makes_no_line_of_a_sentence(tmp_path: Path, run: Any) -> None:
+    names = {"u": "u", "v": "v\nWrote it"}
+    pd.DataFrame({"x": [0, 1] * 20, "y": [*names.values()] * 20}).to_csv(tmp_path / "d.csv", index=False)
+    given = tmp_path / "d.csv", "-t", "y", "--method", "etana", "--held-out", "0", "-o", tmp_path / "m.seq"
+    assert "2 classes (u, v\\nWrote it)" in run("fit", *given).stdout
+
+
 def test_rows_for_another_program_stay_as_they_are(strange: str) -> None:
     rows = CliRunner().invoke(main, ["predict", strange, "strange.csv"]).stdout_bytes.decode()
     assert f"yes{OBEYED}" in rows
@@ -391,6 +398,7 @@ def test_what_python_prints_of_a_case_is_visible_as_well(strange: str) -> None:
     for text in (str(session), repr(session), str(explanation)):
         assert "\\x1b]title" in text
         assert not set(text) & set("\x1b\x07\r\x9b\u202e")
+        assert "\nCost" not in text  # a line of its own
 
 
 @pytest.mark.parametrize("packed", [False, True])

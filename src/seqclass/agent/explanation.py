@@ -304,7 +304,7 @@ class Explanation(Readable):
             lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= 0.5
         likeness = [str(self.likeness)] if is_likely else []
-        return visible("\n".join([*lines, *likeness, self.stop_text, self.decision_text]))
+        return "\n".join(visible(line, keep="") for line in [*lines, *likeness, self.stop_text, self.decision_text])
 
     @property
     def n_features(self) -> int:

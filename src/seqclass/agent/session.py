@@ -640,15 +640,16 @@ class Session:
 
     def __repr__(self) -> str:
         beliefs = belief_text(self._agent.classes.tolist(), self.posterior.tolist(), most=3)
-        return visible(f"<Session: {self.n_features} acquired, {money(self.paid, self._agent.unit)} paid; {beliefs}>")
+        paid = money(self.paid, self._agent.unit)
+        return visible(f"<Session: {self.n_features} acquired, {paid} paid; {beliefs}>", keep="")
 
     def __str__(self) -> str:
         panel, unit = self.next_panel, self._agent.unit
         if not panel:
-            return visible(f"{repr(self)[1:-1]}; next: decide {self.decision}")
+            return visible(f"{repr(self)[1:-1]}; next: decide {self.decision}", keep="")
         names = ", ".join(question.name for question in panel)
         price = money(sum(question.price for question in panel) + self.visit_cost, unit)
-        return visible(f"{repr(self)[1:-1]}; next: ask {names} (price {price})")
+        return visible(f"{repr(self)[1:-1]}; next: ask {names} (price {price})", keep="")
 
     def _is_used(self, name: str) -> bool:
         """Whether the model knows a feature; where a selector left it out, it does not."""

@@ -44,7 +44,7 @@ def gap_text(gap: float) -> str:
 def wrap(text: str, indent: str = "", hanging: str | None = None) -> str:
     """Wrap a paragraph at 88 columns, lines beyond the first with an indent of their own if one is given."""
     beyond = indent if hanging is None else hanging
-    return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=beyond)
+    return click.wrap_text(visible(text, keep=""), width=88, initial_indent=indent, subsequent_indent=beyond)
 
 
 def next_text(model: str) -> str:

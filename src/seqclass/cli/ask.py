@@ -316,7 +316,7 @@ def _show_visit(asking: _LiveCase) -> None:
     names = ", ".join(asking.question(question.name) for question in panel)
     saving = plan_saving_text(panel[0].expected_saving, panel[0].added_saving, price, asking.unit, "this visit")
     told = f"price {money(price, asking.unit)}, {money(session.visit_cost, asking.unit)} of it for the visit"
-    click.echo(wrap(f"\nOrder together: {names}  ({told}{', ' if saving else ''}{saving})"))
+    click.echo("\n" + wrap(f"Order together: {names}  ({told}{', ' if saving else ''}{saving})"))
     click.echo("Answers may come in any order, NAME = VALUE; leave waits for no more of them.")
 
 
