@@ -46,12 +46,14 @@ def forked(work: Callable[[], str], seconds: float) -> str | None:
         os.write(there, work().encode())
         os._exit(0)
     os.close(there)
-    ready = select.select([here], [], [], seconds)[0]
-    answer = os.read(here, 10_000).decode() if ready else None
-    os.close(here)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # and what it has begun
-    os.waitpid(child, 0)
+    try:
+        ready = select.select([here], [], [], seconds)[0]
+        answer = os.read(here, 10_000).decode() if ready else None
+    finally:
+        os.close(here)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # and what it has begun
+        os.waitpid(child, 0)
     return "crash" if answer == "" else answer
 
 

@@ -227,6 +227,13 @@ def test_graph_of_a_randomised_policy_starts_with_a_lot() -> None:
     assert all(value == pytest.approx(1.0) for value in total.values())
 
 
+@pytest.mark.parametrize(("least", "kind"), [(0.45, "more"), (0.4501, "rare")])
+def test_what_is_as_probable_as_the_limit_is_drawn(least: float, kind: str) -> None:
+    policy = FunctionPolicy(TableProblem([0.5, 0.5], COIN, prices=0.1), lambda info: True)
+    nodes, edges, _ = parse(decision_graph(policy, min_probability=least))
+    assert nodes[edges["n0"][1]]["kind"] == kind
+
+
 def test_graph_refuses() -> None:
     policy = FunctionPolicy(TableProblem([0.5, 0.5], COIN, prices=0.1), lambda info: True)
     for name, value in {"max_depth": -1, "min_probability": 0.0, "max_nodes": 0, "missing": 1.0}.items():

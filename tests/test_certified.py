@@ -560,6 +560,14 @@ def test_fresh_rows_that_lie_near_are_taken_for_chance(n_columns: int, kind: str
                 certify_error(clf, X[rows], y[rows], alpha=0.9)
 
 
+def test_how_many_familiar_rows_are_taken_for_chance(clf: Any) -> None:
+    """One of one may be, at 1 in 10,000, if so many fresh rows are twins: 1, or 8 + 4 standard errors + 8, doubled."""
+    seen = clf.agent_.seen
+    for n_twins, n_rows in ((0, 20_000), (8, 640_000)):
+        assert replace(seen, n_twins=n_twins, n_rows=n_rows).beyond_chance(seen.marks[:1])
+        assert not replace(seen, n_twins=n_twins, n_rows=n_rows - 2).beyond_chance(seen.marks[:1])
+
+
 def test_few_different_rows_are_no_reason_to_refuse() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (400, 4)), rng.integers(0, 2, 400)

@@ -124,13 +124,43 @@ def test_means_are_drawn_as_their_likelihood_says():
             at = np.linspace(-20, 30, 5001)
             return integrate.trapezoid(np.prod(stats.norm.pdf(mean[:, None], at, deviation[:, None]), axis=0), at)
 
-        k = max(_densities.TUNING.mean_rows, key=likelihood)
+        k = max((0.5, 2.0, 8.0, 32.0, 128.0, 1e6), key=likelihood)
         strengths.add(k)
         precision = 1 / (variance / n + variance / k)
         target = (precision * mean).sum() / precision.sum()
         found = _densities._shrunk_means(n[None, None], (n * mean)[None, None], np.full((1, 1), variance))
         assert_allclose(found[0, 0], (n * mean + k * target) / (n + k), rtol=1e-6)
     assert len(strengths) > 2
+
+
+@pytest.mark.parametrize("density", ["tables", "normal"])
+def test_what_few_rows_are_drawn_to_counts_for_so_many(density):
+    """Classes of one mean, in columns of three outcomes and of six, narrow ones and wide."""
+    three, six = np.array([[9, 1], [3, 1], [3, 1]]), np.array([[0, 2], [3, 1], [15, 1], [15, 1], [3, 1], [0, 2]])
+    one = np.zeros((6, 2), dtype=int)
+    one[2] = 30, 6
+    X, sizes = np.empty((44, 3), dtype=int), [3, 6, 6]
+    y = np.repeat([0, 1], [36, 8])
+    all_counts = [three * 2 + [[6, 2], [0, 0], [0, 0]], six, one + np.array([[0, 0]] * 2 + [[6, 2]] + [[0, 0]] * 3)]
+    for j, counts in enumerate(all_counts):
+        X[:, j] = np.concatenate([np.repeat(np.arange(sizes[j]), of_class) for of_class in counts.T])
+    model = ContextBayes(None, density=density).fit(X, y, n_outcomes=sizes)
+    for j, counts in enumerate(all_counts):
+        n, at, total = counts.sum(axis=0), np.arange(sizes[j]) + 0.5, counts.sum(axis=1)
+        if density == "tables" or j == 0:
+            bases, strengths = np.repeat(((total + 1) / (total + 1).sum())[:, None], 2, axis=1), (2, 8, 32, 128, 1e6)
+        else:
+            within = (counts * (at - counts[:, 0] @ at / n[0])[:, None] ** 2).sum(axis=0)
+            variance = np.maximum((within + 10 * within.sum() / n.sum()) / (n + 10), 0.02)
+            ends = np.array([-np.inf, 1, 2, 3, 4, 5, np.inf])[:, None]
+            normal = np.diff(stats.norm.cdf(ends, counts[:, 0] @ at / n[0], np.sqrt(variance)), axis=0)
+            bases, strengths = 0.998 * normal + 0.002 / 6, (32, 128, 512, 1e6)
+
+        def likelihood(a, counts=counts, bases=bases):
+            return np.prod([polya(counts[:, [c]], bases[:, c], a) for c in range(2)])
+
+        a = max(strengths, key=likelihood)
+        assert_allclose(model.tables_[j, : sizes[j]], (counts + a * bases) / (n + a), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rank", [False, True])
