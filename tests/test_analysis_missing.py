@@ -14,6 +14,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import missing_sweep
 from seqclass.analysis.missing import MissingSweep
+from seqclass.bn import NaiveBayes
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import GridValueIteration
 
@@ -155,6 +156,13 @@ def test_a_policy_that_asks_for_nothing(cancer: Any) -> None:
     assert sweep.n_asked[0] == 0
     assert isinstance(sweep, MissingSweep)
     assert len(sweep) == 1
+
+
+def test_a_class_ruled_out_counts_as_the_least_probability() -> None:
+    X = np.arange(40)[:, None] % 2
+    clf = SequentialClassifier(NaiveBayes(alpha=0), discretizer="precomputed", solver=QUICK).fit(X, X[:, 0])
+    sweep = missing_sweep(clf, X[:2], [1, 1], shares=[0.0], n_repeats=1)
+    assert sweep.log_loss[0] == pytest.approx(-np.log(2.0**-52) / 2)
 
 
 def test_wrong_input_is_refused(clf: Any, cancer: Any) -> None:

@@ -404,7 +404,7 @@ def test_averaged_sizes_have_the_shares_by_which_held_out_rows_are_most_probable
     X, y, sizes = random_data(3, n=90)
     model = ClassMixture("average").fit(X, y, n_outcomes=sizes)
     assert sum(model.shares_.values()) == pytest.approx(1)
-    assert min(model.shares_.values()) >= _em.TUNING.least_share
+    assert min(model.shares_.values()) >= 0.1
     assert set(model.shares_) <= set(model.candidates_)
     check_observation_model(ClassMixture("average"), X, y)
     # of a row each to three sizes the best shares are known: the last explains nothing that the others do not
@@ -412,6 +412,9 @@ def test_averaged_sizes_have_the_shares_by_which_held_out_rows_are_most_probable
     weight = np.array([1.0, 1.0, 1.0, 0.0])
     found = _em._stack(logs, weight)
     assert list(found) == [1, 2]
+    apart = {n: np.array([row, row]) for n, row in zip((1, 2), np.log([[1, 1e-9], [1e-9, 1]]))}
+    assert _em._stack(apart, np.array([0.85, 0.15])) == pytest.approx({1: 0.85, 2: 0.15})
+    assert _em._stack(apart, np.array([0.91, 0.09])) == {1: 1.0}  # a tenth of the rows at least
     best = max(np.linspace(0, 1, 1001), key=lambda p: np.log(1 + 2 * p) + 2 * np.log(2 - p))
     assert found[1] == pytest.approx(best, abs=0.02)
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from scipy import integrate, sparse, stats
 
 from seqclass.bn import ContextBayes, NaiveBayes, _densities, context_bayes
 from seqclass.bn._densities import FAMILIES
-from seqclass.bn.contexts import contexts_of
+from seqclass.bn._em import TrainingRows
+from seqclass.bn.contexts import contexts_of, strongest
 from seqclass.datasets.cube import make_cube_nm
 from seqclass.discretize import Discretizer
 from seqclass.testing import check_observation_model
@@ -383,3 +386,72 @@ def test_columns_that_tell_of_each_other_but_make_many_contexts_are_not_tried():
     X = np.where(rng.random((900, 14)) < 0.3, rng.integers(0, 2, (900, 14)), coins)
     tried = [columns for columns, _ in ContextBayes().fit(X, rng.integers(0, 2, 900)).candidates_]
     assert [len(columns) for columns in tried] == [1] * 6
+
+
+def found_groups(X):
+    """Groups of columns tied to each other; they say nothing of the class."""
+    X, y = np.concatenate([X, X]), np.repeat([0, 1], len(X))
+    rows = TrainingRows(X, y, np.ones(len(y)), 2, np.full(X.shape[1], 2))
+    return [tuple(columns.tolist()) for columns in context_bayes._group_tied(rows, [])]
+
+
+def test_columns_are_tied_beyond_chance_alone():
+    three = np.array(list(itertools.product([0, 1], repeat=3)))
+    for alike, found in ((8, []), (12, [(0, 1, 2)])):  # 3.6 and 8.2 standard deviations
+        assert (
+            found_groups(np.concatenate([np.repeat(three, 5, axis=0), np.repeat([[0] * 3, [1] * 3], alike, axis=0)]))
+            == found
+        )
+    assert len(found_groups(np.repeat(np.repeat(three, 3, axis=1), 20, axis=0))) == 2  # of three
+    assert found_groups(np.repeat([[0] * 17, [1] * 17], 20, axis=0)) == [tuple(range(16))]
+
+
+def test_how_many_contexts_columns_make():
+    def n_contexts(values, repeats):
+        X = np.repeat(values, repeats, axis=0)
+        return len(contexts_of(X, np.arange(X.shape[1]), X.max(axis=0) + 1, np.ones(len(X))).patterns)
+
+    assert [n_contexts(np.arange(size)[:, None], 10) for size in (12, 13)] == [12, 4]
+    assert [n_contexts(list(itertools.product(range(size), repeat=2)), 10) for size in (3, 4)] == [9, 4]
+    assert n_contexts(list(itertools.product([0, 1], repeat=6)), 5) == 32
+    assert n_contexts([[0, 0], [0, 1], [1, 0], [1, 1]], [5, 4, 5, 5]) == 3
+
+
+@pytest.mark.parametrize(
+    ("n", "told", "lean", "changes"),
+    [
+        (3000, 0.68, 0.0, True),  # by 5.5 standard errors, and 3.5% of the entropy
+        (2000, 0.65, 0.0, False),  # by 2.6
+        (2000, 0.95, 0.08, False),  # 0.14 of what another column says
+        (200, 0.95, 0.09, False),  # 0.08 of it beyond twice chance
+    ],
+)
+def test_when_contexts_are_worth_a_try(n, told, lean, changes):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    context = (rng.random(n) < np.where(y, 0.5 + lean, 0.5 - lean)).astype(int)
+    shown = rng.integers(0, 2, (n, 2))
+    shown[np.arange(n), context] = np.where(rng.random(n) < told, y, 1 - y)
+    X = np.column_stack([context, shown])
+    assert context_bayes.changes_what_others_tell(X, y, np.ones(n), np.array([2, 2, 2]), []) == changes
+
+
+def test_many_rows_are_tested_on_some(monkeypatch):
+    X, y, sizes = pointing(3001, n_values=2)
+    asked = []
+    monkeypatch.setattr(context_bayes, "_candidate_contexts", lambda rows, _: asked.append(len(rows)) or [])
+    assert not context_bayes.changes_what_others_tell(X, y, np.ones(len(y)), sizes, [])
+    assert asked == [3000]
+
+
+@pytest.mark.parametrize(("told", "kept"), [((0, 1), 0), ((1, 0), 1), ((5, 9), 0), ((6, 9), 1)])
+def test_features_are_remembered_for_what_they_tell_of_the_next_stages(told, kept):
+    """Two features, each of which says as much of one later stage; of equal ones the first is forgotten."""
+
+    def likelihood(feature, evidence):
+        shown = evidence[:, told.index(feature)] if feature in told else np.full(len(evidence), 0.5)
+        return np.stack([0.7 - 0.4 * shown, 0.3 + 0.4 * shown], axis=1)[:, :, None]
+
+    model = SimpleNamespace(n_features_in_=2, n_outcomes_=np.full(10, 2), classes_=np.array([0]), likelihood=likelihood)
+    rows, weight = np.array(list(itertools.product([0, 1], repeat=2))), np.full((4, 1), 0.25)
+    assert strongest(model, np.array([0, 1]), rows, weight, np.arange(8), 4).tolist() == [kept]
