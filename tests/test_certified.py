@@ -467,6 +467,18 @@ def test_a_ladder_of_prices(clf: Any, fresh: Any) -> None:
     assert (contract.predict(X) != y).mean() == pytest.approx(contract.risk)
 
 
+def test_which_rules_are_tried(cancer: Any) -> None:
+    """The strictest stops at a tenth of the errors that are allowed, or prices are a sixteenth of what they are."""
+    X, y = cancer[0][:, :2], cancer[1]
+    clf = SequentialClassifier(solver=GridValueIteration(40, certificate_paths=0)).fit(X[:300], y[:300])
+    tried = {
+        ladder: [rung.value for rung in certify_error(clf, X[300:], y[300:], alpha=0.2, ladder=ladder).rungs]
+        for ladder in ("belief", "price")
+    }
+    np.testing.assert_allclose(sorted(tried["belief"]), np.geomspace(0.02, clf.problem_.prior.min(), 40))
+    np.testing.assert_allclose(sorted(tried["price"]), 2.0 ** np.linspace(-4, 4, 13))
+
+
 def test_every_group_counts(clf: Any, fresh: Any) -> None:
     X, y = fresh
     site = np.where(np.arange(len(y)) % 3 == 0, "b", "a")

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 import seqclass
 from seqclass.agent.training_rows import is_outside_training
-from seqclass.pomdp import Adaptive
+from seqclass.pomdp import Adaptive, FirstK
 
 
 @pytest.mark.quick
@@ -154,6 +154,10 @@ def test_show_cuts_long_lists(folder: Path, run: Any) -> None:
     assert run("fit", "a.npz", "-o", "m.seq").exit_code == 0
     assert "and 10 more (--all)" in run("show", "m.seq").stdout
     assert "more (--all)" not in run("show", "m.seq", "--all").stdout
+    for n_classes, wide in ((12, False), (13, True)):
+        X, y = np.zeros((2 * n_classes, 1)), np.arange(2 * n_classes) % n_classes
+        seqclass.SequentialClassifier(solver=FirstK(0)).fit(X, y).save("c.seq")
+        assert (f"{n_classes} classes by" in run("show", "c.seq").stdout) == wide
 
 
 def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:

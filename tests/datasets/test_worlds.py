@@ -129,6 +129,11 @@ def test_a_large_world_has_no_optimum() -> None:
     assert "any order" in str(Optimum(0.2, 0.1, 0.0, 0.5))
 
 
+@pytest.mark.parametrize(("n_features", "fits"), [(21, True), (22, False)])
+def test_four_million_cells_are_few_enough(n_features: int, fits: bool) -> None:
+    assert World(np.full(2, 0.5), (-1,) * n_features, (np.full((2, 2), 0.5),) * n_features).enumerable == fits
+
+
 @pytest.mark.parametrize(
     "prior, parents, tables, message",
     [
