@@ -132,6 +132,21 @@ def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_he
     assert estimate(bank, missing, max_items=10).widening == 1.0  # nobody's accuracy is known
 
 
+def test_a_person_who_is_known_stands_for_those_who_differ_in_a_tenth_and_in_three_tenths_of_the_answers() -> None:
+    """What they answer there is what their ability predicts, but for a fiftieth; of fewer than 40 no error is known."""
+    model = ItemResponse.from_items({"a": [1.0, 1.5, 2.0], "b": [-1.0, 0.0, 0.5]}, cuts=[0.0], points=POINTS)
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    few, plan = (estimate(model, rows, max_items=2) for rows in (X[:39], X))
+    assert few.widening == 1.0 != plan.widening
+    tables, prior = model.items_.probabilities(POINTS), np.exp(-0.5 * np.square(POINTS))
+    for i, row in enumerate(X):
+        ability = prior * np.prod([tables[j, v] for j, v in enumerate(row)], axis=0)
+        curve = 0.98 * tables @ (ability / ability.sum()) + 0.01
+        found = plan.states.tables[:, :, plan.states.person == i]
+        for n, share in enumerate((0.1, 0.3)):
+            assert_allclose(found[:, :, n], (1 - share) * np.eye(2)[row] + share * curve)
+
+
 def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     model, X, _ = simulated(6, 3)
     plan = estimate(model, pd.DataFrame(X, columns=[f"item {j}" for j in range(6)]), target="ability", max_items=3)
