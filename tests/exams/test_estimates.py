@@ -117,6 +117,12 @@ def test_rules_and_the_most_items_are_kept_together(stop: dict[str, float]) -> N
         estimate(bank, max_items=1, rules=rules, **stop)
 
 
+def test_many_scores_are_put_into_cells() -> None:
+    for n, n_cells in ((60, 60), (61, 30)):
+        model = ItemResponse.from_items({"b": [0.0]}, cuts=[0.0], points=np.linspace(-3, 3, n))
+        assert len(estimate(model, target="ability", max_items=1).classifier.classes_) == n_cells
+
+
 def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_held_against_them() -> None:
     X = families()
     known, new = X[:100], X[100:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -429,6 +430,31 @@ def test_abilities_beyond_four_standard_deviations_are_found(right: int) -> None
         given.ability(np.full((1, 20), right))
 
 
+def test_points_reach_to_where_one_in_ten_thousand_of_the_best_is_beyond() -> None:
+    model = ItemResponse.from_items({"a": np.full(20, 2.0), "b": np.full(20, 5.0)}, cuts=[0.0])
+    z = np.linspace(-12, 12, 20_001)
+    density = norm.pdf(z) * expit(2 * (z - 5)) ** 20
+    # the last point is the mean of the abilities in the last of 61 cells to four standard deviations, and beyond
+    ends = np.arange(4, 9, 0.01)
+    end = ends[np.argmin(np.abs(norm.pdf(ends) / norm.sf(ends) - model.ability_.max()))]
+    assert 5e-5 < density[z > end + 8 / 61].sum() / density.sum() < 1.1e-4
+
+
+def test_points_that_hardly_anybody_has_are_left_out_of_a_class() -> None:
+    """One in a thousand million of its abilities."""
+    for share, n_points in ((1.3e-9, 3), (0.8e-9, 2)):
+        points = [-1.0, 1.0, np.sqrt(1 - 2 * np.log(share))]
+        assert len(ItemResponse.from_items({"b": [0.0]}, cuts=[0.0], points=points).ability_) == n_points
+
+
+def test_an_ability_at_the_last_points_is_told_of() -> None:
+    """More than one part in a hundred of it."""
+    for end, told in ((2.9, False), (2.8, True)):  # 0.9% and 1.1%
+        model = ItemResponse.from_items({"b": [0.0]}, cuts=[0.0], points=np.linspace(-end, end, 9))
+        with pytest.warns(UserWarning, match="at or beyond the first") if told else nullcontext():
+            model.ability([[-1]])
+
+
 def test_points_reach_as_far_where_items_are_learnt() -> None:
     rng = np.random.default_rng(0)
     ability = rng.normal(size=1500)
@@ -565,6 +591,10 @@ def test_slopes_of_the_other_way_are_read_if_that_is_said() -> None:
 def test_cuts_beyond_where_anybody_is_are_told_of(cut: float, band: str) -> None:
     with pytest.warns(UserWarning, match=f"cuts: 0.0% of all abilities, of mean 0 .* are in the band '{band}'"):
         ItemResponse.from_items({"b": [0.0]}, [cut], labels=["fail", "pass"])
+    near = cut * 3.15 / 9
+    with pytest.warns(UserWarning, match=f"cuts: 0.1% of all abilities, of mean 0 .* are in the band '{band}'"):
+        ItemResponse.from_items({"b": [0.0]}, [near], labels=["fail", "pass"])
+    ItemResponse.from_items({"b": [0.0]}, [near * 3.05 / 3.15], labels=["fail", "pass"])  # 0.114%
     with pytest.raises(ValueError, match=r"such as cuts=\[0.0\]; got 0.3"):
         ItemResponse.from_items({"b": [0.0]}, 0.3)
 

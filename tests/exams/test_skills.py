@@ -103,6 +103,15 @@ def test_chances_are_found_again(kind: str, told: bool) -> None:
     assert (np.abs(model.profile_prior_ - true.profile_prior_) < 4.5 * error).all()
 
 
+def test_profiles_share_a_row_beside_those_seen_and_the_able_are_right_a_thousandth_more_often() -> None:
+    q = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1], [1, 0]])
+    X, _ = random_model(2, q=q).sample(60, 1)
+    X[:, 5] = 1 - X[:, 0]
+    model = SkillProfile(q, alpha=0, tol=1e-6, max_iter=1000).fit(X)
+    assert_allclose(model.profile_prior_, (model.posterior(X).sum(axis=0) + 1 / 4) / 61, atol=1e-4)
+    assert 1 - model.slip_[5] - model.guess_[5] == pytest.approx(1e-3)
+
+
 @given(st.integers(0, 10**6), st.sampled_from(["DINA", "DINO"]), st.sampled_from([0.0, 1.0]))
 def test_the_able_are_right_more_often(seed: int, kind: str, alpha: float) -> None:
     """Whatever the answers: here they are noise."""
