@@ -17,7 +17,7 @@ from seqclass.pomdp import (
     simulate,
 )
 from seqclass.pomdp.bounds.policy_cost import PolicyCost
-from seqclass.pomdp.margins import excess, mean_excess, quantile
+from seqclass.pomdp.margins import DrawnValues, excess, mean_excess, quantile
 from seqclass.pomdp.policy import scale_prices
 
 
@@ -109,6 +109,23 @@ def test_one_more_of_the_least_values_is_counted():
     values = np.array([1.0, 1.0, 1.0, 1.0])
     assert mean_excess(values, 1.0, 2.0) == 0
     assert mean_excess(values, 0.0, 2.0) == excess(np.zeros(4), 0.25, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "alike", "missed"),
+    [
+        ([5.0] + [1.0] * 9, True, 1.5 * 0.36),  # half as much again as the worst of them
+        ([1.0] * 10, False, 0.2 * 0.1),  # a fifth of a path
+        ([1.0] * 10, True, 1e-3 * 0.1),  # or of values that are nearly right a thousandth
+        ([1.0 + 1e-4, 1.0 - 1e-4] * 5, True, 100 * 1e-5),  # or a hundred times as much as they differ
+    ],
+)
+def test_one_lot_more_is_missed(values, alike, missed):
+    drawn = DrawnValues()
+    drawn.add(np.ones(10), np.array([values]), np.arange(10))
+    found = drawn.means(10.0, 10, np.array([alike]))
+    parts = (np.array(values) - np.mean(values)) / 10
+    assert found.margin(np.ones(1), 2.0) == pytest.approx(excess(parts, missed, 2.0))
 
 
 @pytest.mark.parametrize("chance", [0.3, 1e-2, 1e-3, 1e-4])
