@@ -12,6 +12,7 @@ import pytest
 import seqclass
 from seqclass import SequentialClassifier, datasets, etana
 from seqclass.discretize import Discretizer
+from seqclass.pomdp import FirstK
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -124,6 +125,11 @@ class TestSingle:
         [line] = told(FRAME, np.where(np.arange(N) < 1, "odd", Y))
         assert line.startswith("y: class 'odd' has a single row, too few to learn from or check: add rows")
 
+    def test_nineteen_rows_are_few(self) -> None:
+        for n, lines in ((19, 0), (20, 1)):
+            found = told(np.arange(n)[:, None] % 3, np.minimum(np.arange(n), 2) % 2 + (np.arange(n) == 5) * 2)
+            assert ["a single row" in line for line in found] == [True] * lines
+
     def test_few_rows_may_be_single(self) -> None:
         assert told([[0.0], [1.0], [2.0]], ["a", "b", "c"]) == []
 
@@ -164,6 +170,31 @@ class TestFarValues:
     def test_long_tails_are_left_alone(self, draw: str) -> None:
         rng = np.random.default_rng(1)
         assert told(getattr(rng, draw)(size=(N, 20)) if draw != "poisson" else rng.poisson(0.3, (N, 20)), Y) == []
+
+
+def commas(n: int) -> Any:
+    return np.array([f"{i % n},5" for i in range(N)], dtype=object)
+
+
+def towns(n: int, n_rows: int) -> Any:
+    return np.array([f"town {i % n}" for i in range(n_rows)], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("first", "doubtful", "words"),
+    [
+        (commas(7), commas(8), "make 8 categories"),
+        (towns(50, 200), towns(51, 200), "51 categories in 200 rows"),
+        (towns(100, 500), towns(101, 500), "101 categories in 500 rows"),
+        (np.arange(49), np.arange(50), "numbers the rows"),
+        (np.append(AGE - AGE.min(), 20.5 * np.ptp(AGE)), np.append(AGE - AGE.min(), 21.5 * np.ptp(AGE)), "so far from"),
+    ],
+    ids=["numbers", "few rows", "of many rows", "rows", "far"],
+)
+def test_where_doubts_begin(first: Any, doubtful: Any, words: str) -> None:
+    for column, lines in ((first, 0), (doubtful, 1)):
+        found = told(pd.DataFrame({"a": column}), np.arange(len(column)) % 2, SequentialClassifier(solver=FirstK(0)))
+        assert [words in line for line in found] == [True] * lines
 
 
 class TestOnceAndNoFalseAlarm:
