@@ -45,6 +45,27 @@ def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit_module, "TUNING", few)
 
 
+@pytest.mark.parametrize(
+    ("n", "order", "times"), [(500, "given", 20), (501, "given", 10), (60, "adaptive", 5)], ids=["few", "many", "any"]
+)
+def test_how_often_a_calibration_leaves_a_fold_out(
+    n: int, order: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(fit_module, "fit_without", lambda *how: SimpleNamespace(agent=None))
+    monkeypatch.setattr(fit_module, "CalibrationFold", SimpleNamespace(from_fold=lambda *how: how[4]))
+    monkeypatch.setattr(fit_module, "exponents_of", lambda parts, repeats: asked.extend(parts[0]) or [repeats])
+    settings = SequentialClassifier(order=order).settings()
+    assert fit_module.calibrate(settings, np.zeros((n, 1)), np.arange(n) % 2) == 1 + (n == 500)
+    assert len(asked) == times
+
+
+def test_of_a_network_with_large_tables_fewer_cases_are_followed() -> None:
+    small, large = (fit_module.network_solver(table_size=size) for size in (40_000, 40_001))
+    assert (small.n_paths, small.exact_expectation, small.search_nodes) == (1000, True, 1000)
+    assert (large.n_paths, large.exact_expectation) == (500, False)
+
+
 def copies(n: int, seed: int, n_copies: int = 8) -> tuple[Any, Any]:
     """One noisy look at the class, and copies of it, which naive Bayes takes for looks of their own."""
     rng = np.random.default_rng(seed)
