@@ -17,7 +17,7 @@ from seqclass.adaptive_classifier import EFFORTS, NOTHING, AdaptiveClassifier, c
 from seqclass.fitting._chunked import keys
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import fit_rows
-from seqclass.fitting._folds import _mask_unseen_outcomes, assign_folds, sample_rows
+from seqclass.fitting._folds import _mask_unseen_outcomes, assign_folds, recent_rows, sample_rows
 
 X, Y = load_iris(return_X_y=True)
 N = 5000
@@ -119,3 +119,10 @@ def test_rows_marked_by_a_permutation_are_not_the_ones_looked_at() -> None:
     marked[np.random.default_rng(0).permutation(N)[: N // 5]] = True
     some = sample_rows(np.arange(N) % 2, N // 5, 0)
     assert fair(marked[some].mean(), 0.2, len(some))
+
+
+def test_rows_of_three_half_lives_are_recent() -> None:
+    y = np.arange(100) % 2
+    assert recent_rows(y, 5.0, 3).tolist() == list(range(85, 100))
+    y[:70] = 2  # and so many last ones of each class
+    assert recent_rows(y, 5.0, 3).tolist() == [67, 68, 69, *range(85, 100)]
