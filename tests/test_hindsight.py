@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,6 +139,22 @@ def test_luck_is_worth_nothing_on_average():
     problem = mixture(4, 3)
     values = HindsightValues(problem, 3, 2, np.random.default_rng(0)).values(400)
     assert 0.9 * optimal_cost(problem) < values.mean() < 1.02 * optimal_cost(problem)
+
+
+@pytest.mark.parametrize(
+    ("n_questions", "n", "depth", "n_cases"),
+    [(6, 4000, 3, 200), (6, 25, 3, 25), (6, 24, None, 0), (120, 4000, 3, 99), (200, 4000, 2, 200)],
+)
+def test_how_deep_and_how_many_cases_are_looked_at(n_questions, n, depth, n_cases, monkeypatch):
+    """As many as 850 thousand million products are enough for, 25 at least; else less deep."""
+
+    def values(problem, depth, n_tabled, rng):
+        assert n_tabled == min(depth - 1, 2)
+        return SimpleNamespace(values=lambda n: (depth, n))
+
+    monkeypatch.setattr(hindsight, "HindsightValues", values)
+    found = in_hindsight(many_states(n_questions), n, np.inf, np.random.default_rng(0))
+    assert found == (None if depth is None else (depth, n_cases))
 
 
 def test_it_is_made_where_many_states_are_hidden_and_time_is_there():
