@@ -31,8 +31,6 @@ class HindsightTuning:
     max_depth_in_time: int = 5
     #: Sets of first questions: so many fit into memory.
     max_sets: int = 2_000_000
-    #: Questions after which values are exact at most: tables of all their answers.
-    max_tabled: int = 2
     #: Vectors of the values after the questions that are followed: more are hardly nearer.
     n_vectors: int = 64
     #: Beliefs that these are fitted to, 250 for each vector.
@@ -399,7 +397,7 @@ def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> F
 def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, int]]:
     """How many questions are followed, and after how many of them values are exact: the deepest first."""
     for depth in range(min(deepest, problem.n_questions), 0, -1):
-        for n_tabled in range(min(depth - 1, _TUNING.max_tabled), min(depth - 2, 0), -1):
+        for n_tabled in range(min(depth - 1, 2), min(depth - 2, 0), -1):  # there are tables of one answer, and of two
             yield depth, n_tabled
 
 
