@@ -209,6 +209,12 @@ def test_zero_bin_of_inflated_columns_only():
     assert Discretizer(1, zero_bin=True).fit(X).n_outcomes_.tolist() == [1, 1]
 
 
+def test_a_frequent_value_is_met_to_five_digits():
+    ours = Discretizer(3).fit([[2.5]] * 6 + [[1.0], [2.0], [3.0], [4.0]])
+    own, inside, beside = ours.transform([[2.5], [2.500024], [2.500026]])[:, 0]
+    assert own == inside != beside
+
+
 def test_sparse_fit_puts_the_bin_of_zero_first():
     X = np.array([[-4.0], [-1], [0], [0], [2], [4]])
     ours = Discretizer(4, zero_bin=False).fit(sp.csr_array(X))
