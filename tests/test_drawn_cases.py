@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.bounds import certificate
 from seqclass.pomdp.bounds.certificate import search_of_cases
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 
@@ -177,3 +179,44 @@ def test_rare_answers_that_tell_all_are_allowed_for(rarely, n_cases):
         search = search_of_cases(problem, 0.6, 0.0, -(-n_cases // 3), np.random.default_rng(seed))
         assert len(search.least) >= n_cases
         assert 0.95 * optimum < search.lower(0.005) <= optimum
+
+
+@pytest.mark.parametrize(
+    ("lower", "unknown", "n_paths", "work", "drawn", "looked_at"),
+    [
+        (0.94, 0.11, 200, 1e6, [500, 600], [500, 600]),
+        (0.96, 0.11, 200, 1e6, [], []),  # ends are near each other
+        (0.94, 0.09, 200, 1e6, [500], []),  # all answers would tell nearly all
+        (0.94, 0.11, 166, 1e6, [], []),  # too few cases for a mean
+        (0.94, 0.11, 5000, 9e6, [500, 10_000], [500, 1000, 2000, 4000, 8000, 10_000]),
+        (0.94, 0.11, 5000, 1.1e7, [500, 10_000], [500]),  # and no more work than that
+    ],
+)
+def test_whether_and_how_far_cases_are_searched(lower, unknown, n_paths, work, drawn, looked_at, monkeypatch):
+    told, run = [], []
+
+    def draw(problem, n, rng):
+        told.append(n)
+        return SimpleNamespace(costs=np.full((n, 2), unknown))
+
+    search = SimpleNamespace(run=lambda most: run.append(most), work=work)
+    monkeypatch.setattr(certificate, "DrawnCases", SimpleNamespace(draw=draw))
+    monkeypatch.setattr(certificate, "DrawnSearch", lambda *how: search)
+    monkeypatch.setattr(certificate, "best_rate", lambda *how: 1.0)
+    problem = SimpleNamespace(structure=SimpleNamespace(samples=False, starts=None), n_questions=3)
+    found = search_of_cases(problem, 1.0, lower, n_paths, np.random.default_rng(0))
+    assert found is (search if looked_at else None)
+    assert (told, run) == (drawn, looked_at)
+
+
+def test_rates_are_for_costs_that_differ_little_or_much(monkeypatch):
+    made = []
+
+    def search(problem, cases, rate):
+        made.append(rate)
+        return SimpleNamespace(rate=rate, run=lambda most: True, lower=lambda failing, n: -abs(rate - 1.3))
+
+    monkeypatch.setattr(certificate, "DrawnSearch", search)
+    monkeypatch.setattr(certificate, "rate_of", lambda mean, spread, n, failing: spread)
+    assert certificate.best_rate(None, SimpleNamespace(costs=np.zeros((9, 2))), 2.0, 100) == 1.2
+    assert made == [0.2, 0.5, 1.2, 3.0]
