@@ -6,6 +6,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -423,6 +424,10 @@ def test_value_iteration_says_what_is_too_large() -> None:
     problem = random_problem(3, 4, 2)
     with pytest.raises(ValueError, match=r"4\^31 policy trees for 4 features of 2 outcomes.*max_depth.*Perseus"):
         PomdpPyPlanner("ValueIteration").solve(problem)
+    for n_decisions, n_trees in ((45, 46**3), (46, 47**3)):
+        some = TableProblem([0.5, 0.5], np.full((1, 2, 2), 0.5), 0.1, np.ones((2, n_decisions)))
+        with pytest.raises(ValueError, match=r"47\^3 policy trees") if n_trees > 100_000 else nullcontext():
+            PomdpPyPlanner("ValueIteration")._check(some)
     policy = PomdpPyPlanner("ValueIteration", max_depth=1).solve(problem)
     assert policy.info.status == "limit"
     # looking one feature ahead is the myopic rule
