@@ -388,11 +388,23 @@ def test_columns_that_tell_of_each_other_but_make_many_contexts_are_not_tried():
     assert [len(columns) for columns in tried] == [1] * 6
 
 
-def found_groups(X):
-    """Groups of columns tied to each other; they say nothing of the class."""
+def twice(X):
+    """Rows once of each of two classes, of which they say nothing."""
     X, y = np.concatenate([X, X]), np.repeat([0, 1], len(X))
-    rows = TrainingRows(X, y, np.ones(len(y)), 2, np.full(X.shape[1], 2))
-    return [tuple(columns.tolist()) for columns in context_bayes._group_tied(rows, [])]
+    return TrainingRows(X, y, np.ones(len(y)), 2, np.full(X.shape[1], 2))
+
+
+def found_groups(X):
+    """Groups of columns tied to each other."""
+    return [tuple(columns.tolist()) for columns in context_bayes._group_tied(twice(X), [])]
+
+
+def test_of_very_many_columns_no_contexts_are_looked_for():
+    def alike(n_columns):
+        return np.repeat(np.repeat([[0], [1]], n_columns, axis=1), 9, axis=0)
+
+    assert [len(found_groups(alike(n))) for n in (100, 201)] == [2, 0]
+    assert [len(context_bayes._short_list(twice(alike(n)))) for n in (100, 1001)] == [6, 0]
 
 
 def test_columns_are_tied_beyond_chance_alone():
