@@ -231,3 +231,8 @@ def test_the_team_acts_as_its_policies_do():
                 np.testing.assert_array_equal(go_on[:, j], policy.action(info) >= 0)
             rows = np.repeat(np.arange(len(info)), 3)
             info = info.update(rng.integers(4, size=rows.size), rows=rows)
+
+
+def test_multipliers_that_are_solved_for_are_close_to_each_other():
+    assert anchors(np.array([1.0, 2.0, 2.5, 2.7, 6.4])).tolist() == [0, 2, 4]
+    assert anchors(np.array([1.0, 2.0, 2.5, 2.7, 6.6])).tolist() == [0, 2, 3, 4]
