@@ -580,12 +580,6 @@ def test_how_many_familiar_rows_are_taken_for_chance(clf: Any) -> None:
         assert not replace(seen, n_twins=n_twins, n_rows=n_rows - 2).beyond_chance(seen.marks[:1])
 
 
-def test_of_many_rows_some_are_known_again(clf: Any) -> None:
-    for n, complete in ((4096, True), (4097, False)):
-        seen = type(clf.agent_.seen).from_counts(np.arange(n, dtype=np.uint64), np.ones(n, dtype=int))
-        assert (seen.marks.size, seen.complete) == (4096, complete)
-
-
 def test_few_different_rows_are_no_reason_to_refuse() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (400, 4)), rng.integers(0, 2, 400)

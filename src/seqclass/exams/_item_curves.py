@@ -22,7 +22,6 @@ class CurveTuning:
     """How the parameters of items are fitted, and where they are kept."""
 
     max_slope: float = 40.0  #: limits keep curves that want to be steps from running away
-    max_log_slope: float = 3.7  #: about log(max_slope)
     max_intercept: float = 120.0  #: three times the steepest slope: an ability of three standard deviations
     max_asymptote: float = 12.0  #: in logits
     max_step: float = 2.0  #: change of a parameter in a step
@@ -123,9 +122,7 @@ class Graded(Curves):
         return np.concatenate([[0.0, 0.0], gaps]), np.concatenate([[0.5, 3.0], gaps + 1.5])
 
     def limits(self) -> FloatArray:
-        return np.concatenate(
-            [np.array([TUNING.max_log_slope, TUNING.max_intercept]), np.full(self.n_outcomes - 2, 5.0)]
-        )
+        return np.array([np.log(TUNING.max_slope), TUNING.max_intercept, *[5.0] * (self.n_outcomes - 2)])
 
 
 class Asymptotic(Curves):
@@ -165,7 +162,7 @@ class Asymptotic(Curves):
         return mean[: self.n_free], sd[: self.n_free]
 
     def limits(self) -> FloatArray:
-        return np.array([TUNING.max_log_slope, TUNING.max_intercept, TUNING.max_asymptote, TUNING.max_asymptote])[
+        return np.array([np.log(TUNING.max_slope), TUNING.max_intercept, TUNING.max_asymptote, TUNING.max_asymptote])[
             : self.n_free
         ]
 

@@ -81,8 +81,6 @@ class AdaptiveTuning:
     search_nodes: int = 5000
     #: Products that the search may take.
     search_products: float = 1e8
-    #: Gap of its bounds at which the search ends: half of what counts as wide.
-    close: float = 0.01
     #: With fewer partial answers a search does not come far.
     min_nodes: int = 100
     #: Share of its work after which rules are tried.
@@ -304,7 +302,8 @@ class Adaptive(Solver):
         rest = remaining_seconds() * (_TUNING.choosing_share if self.certificate_paths else 1.0)
         with time_limit(rest):
             search = self._search(problem)
-            if search is not None and search.run(_TUNING.first_share * self._nodes(problem), tolerance=_TUNING.close):
+            # half of what counts as wide is near enough
+            if search is not None and search.run(_TUNING.first_share * self._nodes(problem), tolerance=WIDE_GAP / 2):
                 return with_info(policy_of_search(search), ordering=OrderingChoice(_SEARCHED, ()))
             bounded = bound_policy(problem, self.certificate_paths, self.random_state) if self.rules is None else None
             if bounded is not None and bounded.info.gap <= WIDE_GAP:
@@ -500,7 +499,7 @@ class _RuleSearch:
         if search.high > _TUNING.near * cost:
             return chosen
         with report_progress(_SEARCHED):
-            search.run(self.settings._nodes(self.problem), tolerance=_TUNING.close)
+            search.run(self.settings._nodes(self.problem), tolerance=WIDE_GAP / 2)
             return self._compare_with(chosen, TriedPolicy(_SEARCHED, policy_of_search(search)), started)
 
     def _compare_with(self, chosen: TriedPolicy, other: TriedPolicy, started: float | None = None) -> TriedPolicy:
