@@ -261,7 +261,7 @@ def test_likelihoods_may_be_lists() -> None:
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_likelihoods_that_do_not_sum_to_one(order: str) -> None:
-    for total in (2.0, np.nan):
+    for total in (2.0, 1.0015, np.nan):
         with pytest.raises(ValueError, match=rf"^SumsTo\._likelihood must .* does not sum to 1 .* but to {total:g}\.$"):
             SequentialClassifier(SumsTo(total), order=order).fit(X, Y)
         with pytest.raises(AssertionError, match="does not sum to 1"):

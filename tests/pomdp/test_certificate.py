@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -320,3 +322,11 @@ def test_what_others_save_is_said_as_a_share_of_what_is_certified() -> None:
     found = certify(problem, lambda belief: np.zeros(len(belief), bool))
     assert (found.upper, found.lower, found.gap) == pytest.approx((0.5, 0.11, 0.39 / 0.5))
     assert str(found).endswith("less than 0.11: another one saves at most 78.0% of that (certain)")
+
+
+def test_a_gap_above_two_in_a_hundred_is_wide(monkeypatch):
+    problem = TableProblem([0.5, 0.5], np.repeat([[[0.9, 0.2], [0.1, 0.8]]], 3, axis=0), 0.05)
+    for gap, status in ((0.019, "converged"), (0.021, "wide gap")):
+        found = SimpleNamespace(scope="order", upper=1.0, lower=1 - gap, gap=gap, confidence=0.99, seconds=0.0)
+        monkeypatch.setattr(base, "certify", lambda *how, found=found, **settings: found)
+        assert Perseus(10, certificate_paths=10).solve(problem).info.status == status

@@ -192,6 +192,13 @@ def test_nodes_are_found_from_midway_on(tree: bool) -> None:
         np.testing.assert_array_equal(nodes.find(level), np.arange(len(level)))
 
 
+def test_twenty_thousand_states_are_too_many() -> None:
+    tables = np.full((13, 2, 3), 0.5)
+    belief = TableProblem(np.full(3, 1 / 3), tables, 0.1, any_order=True).initial_belief()
+    with pytest.raises(ValueError, match=r"24,577 states or more \(8,192 of what was asked, .* above 20,000"):
+        FreeNodes(belief, 13, "a test")
+
+
 def test_a_missing_answer_leads_to_no_node(tmp_path: Path) -> None:
     """What follows is looked at as if one had to decide after the next question."""
     problem = free_case(1, tree=True, n_questions=3).problem

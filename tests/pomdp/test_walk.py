@@ -117,6 +117,12 @@ def test_histories_are_counted_before_any_is_followed(monkeypatch):
     assert sum(followed) == 2**8 - 2
 
 
+def test_a_hundred_thousand_histories_are_enumerated() -> None:
+    tables = np.repeat([[[0.9, 0.2], [0.1, 0.8]]], 16, axis=0)  # 2^17 - 1 of them
+    problem = TableProblem([0.5, 0.5], tables, prices=0.001)
+    assert evaluate(problem, FunctionPolicy(problem, lambda belief: True), n_paths=10).method == "simulation"
+
+
 @pytest.mark.parametrize("any_order", [False, True])
 def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(any_order: bool) -> None:
     rng, n_asked = np.random.default_rng(0), []
