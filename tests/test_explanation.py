@@ -398,6 +398,13 @@ def test_a_decision_that_is_not_the_likeliest_class_says_why() -> None:
     assert "likeliest" not in str(likeliest)
 
 
+@pytest.mark.parametrize(("added", "told"), [(4e-5, "and as much"), (6e-5, "0.0001 less")])
+def test_what_four_decimals_do_not_tell_is_as_much(added: float, told: str) -> None:
+    step = ExplanationStep("age", 0, 47.0, 2, "old", 0.01, 0.01, 0.2, (0.5, 0.5), (0.9, 0.1), added_saving=added)
+    explanation = Explanation((0, 1), (0.5, 0.5), (0.9, 0.1), (step,), None, 0, {0: 0.1, 1: 0.9}, 0.01)
+    assert f"expected to save 0.2000 more than it costs, {told} without this feature" in str(explanation)
+
+
 @pytest.mark.parametrize(
     ("added", "told"),
     [
