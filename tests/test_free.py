@@ -241,6 +241,23 @@ def sampled_problem(n_columns=10, *, any_order=True, seed=0):
     return model, X, y, problem
 
 
+def test_more_than_256_joint_outcomes_are_sampled():
+    for n_columns, sampled in ((8, False), (9, True)):
+        X, y = np.arange(20 * n_columns).reshape(20, n_columns) // 3 % 2, np.arange(20) % 2
+        model, bundle = NaiveBayes().fit(X, y), Bundle(np.arange(n_columns), np.full(n_columns, 2))
+        problem = ModelProblem(
+            model,
+            model.class_prior_,
+            np.zeros(1, int),
+            np.full(1, 0.05),
+            1 - np.eye(2),
+            any_order=True,
+            bundles=[bundle],
+        )
+        assert problem.structure.is_sampled(0) == sampled
+        assert problem.n_outcomes.tolist() == [256]
+
+
 def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
     model, X, _, problem = sampled_problem()
     assert problem.structure.is_sampled(0)
