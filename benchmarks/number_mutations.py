@@ -181,7 +181,7 @@ def main() -> int:
     parser.add_argument("--tests", nargs="*", default=["tests"], help="files or folders of tests, instead of all")
     parser.add_argument("--under", nargs="*", default=[""], help="beginnings of numbers, such as bn._em")
     parser.add_argument("--again", nargs="*", default=[], help="fates to try again: seen, UNSEEN, unread, open")
-    parser.add_argument("--seconds", type=float, default=20.0, help="what the tests of a number may take together")
+    parser.add_argument("--seconds", type=float, default=10.0, help="what the tests of a number may take together")
     parser.add_argument("--most", type=int, default=200, help="most tests of a number")
     options = parser.parse_args()
     options.reads, options.results = options.reads.resolve(), options.results.resolve()

@@ -22,7 +22,7 @@ import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.agent.agent import encode_rows
 from seqclass.discretize import Discretizer
-from seqclass.evaluation.certified import certify_error
+from seqclass.evaluation.certified import BeliefLadder, certify_error
 from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
 from seqclass.stats.risk import (
@@ -477,6 +477,12 @@ def test_which_rules_are_tried(cancer: Any) -> None:
     }
     np.testing.assert_allclose(sorted(tried["belief"]), np.geomspace(0.02, clf.problem_.prior.min(), 40))
     np.testing.assert_allclose(sorted(tried["price"]), 2.0 ** np.linspace(-4, 4, 13))
+
+
+def test_the_safest_rule_asks_two_hundred_questions() -> None:
+    X, y = np.random.default_rng(0).integers(0, 2, (60, 210)), np.arange(60) % 2
+    clf = SequentialClassifier(discretizer="precomputed", solver=FirstK(0), order="given").fit(X, y)
+    assert [BeliefLadder(clf, None, most, 0.1).longest for most in (None, 205)] == [200, 205]
 
 
 def test_every_group_counts(clf: Any, fresh: Any) -> None:
