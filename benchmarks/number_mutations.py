@@ -10,8 +10,8 @@ A number is a field of a tuning record or stands at module level. What each test
 long it takes, is noted once, in the file of `--reads`; tests that it lacks are added. A test reads a field where it
 asks a record for it, and any other number where it enters a function that names it, by itself or as a default. Each
 number is tried in a process of its own, which has the tests loaded, and its fate is a line of the file of `--results`:
-"seen" by a test that fails, "UNSEEN" by all that read it, "unread" by any, or "open", where time was over or readers
-were left out. What has a line there is not tried again, but for the fates of `--again`. It takes Python 3.12.
+"seen" by a test that fails, "UNSEEN" by all of `--tests` that read it, "unread" by any, or "open", where time was over
+or readers were left out. What has a line there is not tried again, but for fates named by `--again`. Takes Python 3.12.
 """
 
 from __future__ import annotations
