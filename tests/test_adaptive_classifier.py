@@ -26,6 +26,7 @@ from seqclass.adaptive_classifier import (
     INCUMBENT,
     NOTHING,
     AdaptiveClassifier,
+    at_budget,
     candidates,
     standard,
     worth_contexts,
@@ -142,6 +143,17 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
     assert narrow not in candidates(EFFORTS["thorough"], 0, 1000, 20)
     for n_rows, n_columns, tried in ((300, 100, True), (299, 100, False), (300, 99, False)):
         assert (narrow in candidates(EFFORTS["quick"], 0, n_rows, n_columns)) == tried
+
+
+def test_how_finely_each_way_looks() -> None:
+    ways = candidates(EFFORTS["thorough"], 0, 1000, 40)
+    assert (
+        ways["mixture, equal widths"]["discretizer"].n_bins == ways["mixture, equal counts"]["discretizer"].n_bins == 5
+    )
+    assert ways["tree, cuts by labels, one order"]["selector"].n_features == 32
+    assert (ways[INCUMBENT]["discretizer"].n_bins, ways[INCUMBENT]["solver"].n_cases) == (16, 300)
+    model = at_budget(EFFORTS["quick"], 0, True, False, 3)[INCUMBENT]["observation_model"]
+    assert (model.n_components, model.n_bags) == (40, 5)
 
 
 @pytest.mark.slow
