@@ -241,6 +241,16 @@ def test_cases_of_a_problem_may_be_told_by_name() -> None:
     assert [step.observation for step in stepthrough(problem, policy, case=cases[1])][:-1] == [
         step.observation for step in simulate(problem, policy, observations=coded).replay(1)
     ][:-1]
+    # a column in which some are missing is one of floats
+    gaps = pd.DataFrame({"blood test": [None, 1.0, 0.0], "x-ray": [1.0, 0.0, None]})
+    pd.testing.assert_frame_equal(simulate(problem, policy, observations=gaps).to_frame(), expected)
+    assert len(list(stepthrough(problem, policy, case=gaps.iloc[0]))) > 1
+    with pytest.raises(ValueError, match=r"low.*got 0\.5"):
+        simulate(problem, policy, observations=[{"x-ray": 0.5}])
+    twice = pd.DataFrame([[0, 1]], columns=["x-ray", "x-ray"])
+    for told in (twice, [{"x-ray": 0}, {"x_ray": 1}], [{"x-ray": 0, 1: 1}]):
+        with pytest.raises(ValueError, match="observations has 'x-ray' twice"):
+            simulate(problem, policy, observations=told)
     with pytest.raises(ValueError, match="'scan' is no question of this problem"):
         simulate(problem, policy, observations=[{"scan": "high"}])
     with pytest.raises(ValueError, match="Names of outcomes go in dicts or a frame"):

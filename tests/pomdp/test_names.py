@@ -56,6 +56,14 @@ def test_a_batch_is_the_same_type() -> None:
     assert repr(problem().initial_belief(0)).startswith("<BeliefState: 0 cases")
 
 
+def test_classes_that_are_called_like_other_columns_keep_theirs() -> None:
+    batch = with_names(problem(), classes=["paid", "well"]).initial_belief(2).update("the test", "-")
+    frame = batch.to_frame()
+    assert list(frame.columns) == ["P(paid)", "well", "asked", "paid", "stopping_cost", "decision", "observed"]
+    np.testing.assert_allclose(frame[["P(paid)", "well"]], batch.probabilities)
+    assert frame["paid"].tolist() == [0.1, 0.1]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -95,6 +103,7 @@ def test_an_answer_that_cannot_be_is_told_by_its_name() -> None:
         ({"questions": ["a"]}, "questions must have 2 names, got 1"),
         ({"classes": ["a", "a"]}, "classes has the name 'a' twice"),
         ({"outcomes": [["a", "b", "c"], None]}, "outcomes of question 0 must have 2 names, got 3"),
+        ({"outcomes": [None, ["1", 1]]}, "outcomes of question 1 must have different names, got '1', '1'"),
         ({"outcomes": [None]}, "outcomes must have one entry a question"),
     ],
 )

@@ -493,15 +493,18 @@ def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
     if columns is not None:
         if not all(isinstance(name, str) for name in columns):
             return observations  # a table of outcomes by feature
-        table = {name: observations[name].tolist() for name in columns}
+        keys = list(columns)
     elif isinstance(observations, (list, tuple)) and observations and isinstance(observations[0], Mapping):
-        keys = dict.fromkeys(key for case in observations for key in case)
-        table = {key: [case.get(key) for case in observations] for key in keys}
+        keys = list(dict.fromkeys(key for case in observations for key in case))
     else:
         return observations
+    questions = [problem.names.number(key) for key in keys]
+    if twice := [question for question in questions if questions.count(question) > 1]:
+        name = short_repr(problem.names.question(twice[0]))
+        raise ValueError(f"observations has {name} twice, by name or number: give each question one column.")
     rows = np.full((len(observations), n_features_of(problem)), -1)
-    for key, values in table.items():
-        question = problem.names.number(key)
+    for key, question in zip(keys, questions):
+        values = [case.get(key) for case in observations] if columns is None else observations[key].tolist()
         bundle = problem.structure.bundle(question)
         outcome = np.array([problem.names.code(question, value) for value in values], dtype=np.intp)
         rows[:, problem.structure.members(question)] = outcome[:, None] if bundle is None else bundle.decode(outcome)

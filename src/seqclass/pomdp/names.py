@@ -83,7 +83,9 @@ class Naming(Stored):
         names = self.shows(feature, n_outcomes)
         if isinstance(value, str) and value in names:
             return names.index(value)
-        if isinstance(value, (int, np.integer)) and -1 <= int(value) < n_outcomes:
+        # a column in which some are missing is one of floats
+        whole = isinstance(value, (int, np.integer)) or (isinstance(value, (float, np.floating)) and value.is_integer())
+        if whole and -1 <= int(value) < n_outcomes:
             return int(value)
         known = join_names(names) if len(names) <= 8 else f"{names[0]} to {names[-1]}"
         raise ValueError(
@@ -403,6 +405,8 @@ def with_names(
         texts = tuple(old.shows(int(problem.features[q]), int(problem.n_outcomes[q])) if known is None else known)
         if known is not None and len(texts) != problem.n_outcomes[q]:
             raise ValueError(f"outcomes of question {q} must have {problem.n_outcomes[q]} names, got {len(texts)}.")
+        if known is not None and len(set(map(str, texts))) < len(texts):
+            raise ValueError(f"outcomes of question {q} must have different names, got {join_names(map(str, texts))}.")
         of_features[problem.features[q]] = tuple(map(str, texts))
         if questions is not None:
             features[problem.features[q]] = checked["questions"][q]

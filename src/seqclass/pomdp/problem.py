@@ -341,8 +341,9 @@ class BeliefState(Readable):
         Returns
         -------
         pandas.DataFrame
-            A column for each class, ``asked`` (number of questions), ``paid`` and ``stopping_cost`` (in units of the
-            costs), ``decision`` (the cheapest now), and ``observed``, what the questions showed by name.
+            A column for each class (``P(paid)`` of one that is called like another column), ``asked`` (number of
+            questions), ``paid`` and ``stopping_cost`` (in units of the costs), ``decision`` (the cheapest now), and
+            ``observed``, what the questions showed by name.
 
         Examples
         --------
@@ -359,12 +360,13 @@ class BeliefState(Readable):
 
     def _table(self) -> Any:
         names = self.problem.names
-        columns: dict[str, Any] = dict(zip(names.classes, self.probabilities.T))
-        columns |= {"asked": np.full(len(self), self.stage), "paid": self.spent, "stopping_cost": self.stopping_cost}
-        columns["decision"] = np.array(names.decisions, dtype=object)[self.problem.decide(self.probabilities)]
+        rest: dict[str, Any] = {"asked": np.full(len(self), self.stage), "paid": self.spent}
+        rest["stopping_cost"] = self.stopping_cost
+        rest["decision"] = np.array(names.decisions, dtype=object)[self.problem.decide(self.probabilities)]
         if self.observed is not None:
-            columns["observed"] = [names.describe(row) for row in self.observed]
-        return columns
+            rest["observed"] = [names.describe(row) for row in self.observed]
+        classes = [f"P({name})" if name in rest else name for name in names.classes]
+        return dict(zip(classes, self.probabilities.T)) | rest
 
     @property
     def posterior(self) -> pd.Series[float] | pd.DataFrame:
