@@ -75,6 +75,13 @@ def test_frontiers_are_separate_solutions(seed):
     assert frontier.method == "exact"
 
 
+def test_without_prices_no_budget_is_kept_to():
+    problem = free_case(0, tree=False, most=3).problem.replace(max_cost=0.1)
+    with pytest.raises(ValueError, match="multipliers must be above 0 in a problem with max_cost"):
+        cost_sweep(problem, [0.0, 1.0])
+    assert len(cost_sweep(problem, [1e-6, 1.0])) == 2
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_budgets_on_average(seed):
     problem = free_case(seed, tree=seed % 2 == 1, most=4).problem

@@ -145,7 +145,8 @@ def cost_sweep(
     Raises
     ------
     ValueError
-        If a multiplier is negative or not finite, or the solver refuses the problem.
+        If a multiplier is negative or not finite, or 0 where `max_cost` limits what is paid, or the solver refuses the
+        problem.
 
     Examples
     --------
@@ -159,6 +160,11 @@ def cost_sweep(
     factors = np.atleast_1d(check_not_negative(multipliers, "multipliers"))
     if factors.ndim != 1 or not factors.size:
         raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
+    if problem.any_order and problem.limits.max_cost is not None and not factors.all():
+        raise ValueError(
+            "multipliers must be above 0 in a problem with max_cost, which is scaled with the prices and would limit "
+            "nothing at 0; use a small one, such as 1e-6."
+        )
     check_integer(n_paths, "n_paths", 2)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     return sweep_prices(problem, factors, default_solver(problem) if solver is None else solver, simulation)
