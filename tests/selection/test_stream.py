@@ -35,6 +35,17 @@ def data():
     return X, y
 
 
+def test_a_frame_without_columns_is_an_empty_block(data):
+    X, y = data
+    frame = pd.DataFrame(X).rename(columns="f{}".format)
+    for selector in SELECTORS:
+        stream = clone(selector)
+        for start, stop in ((0, 0), (0, 3), (3, 3), (3, 6)):
+            stream.partial_fit_features(frame.iloc[:, start:stop], y)
+        assert stream.selected_.tolist() == clone(selector).fit(frame, y).selected_.tolist()
+        assert stream.feature_names_in_.tolist() == list(frame)
+
+
 @pytest.mark.covering
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

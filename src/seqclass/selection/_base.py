@@ -521,6 +521,8 @@ class FeatureStream(Selector):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         names = _names(X_block, feature_names)
+        if is_frame(X_block) and not len(X_block.columns):  # which has no type to check
+            X_block = np.empty((len(X_block), 0))
         with naming_columns(X_block):
             X = check_array(
                 mark_missing(X_block) if self._discrete else X_block,
