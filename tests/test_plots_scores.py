@@ -104,3 +104,5 @@ def test_calibration_by_questions(cancer: tuple[Any, Any, Any]) -> None:
 def test_limits_of_the_axis_of_benefit() -> None:
     curve = decision_curve([0, 1], [0.2, 0.9], thresholds=[0.5])
     assert benefit_limits([curve], after_price=False) == pytest.approx((-0.125, 0.525))
+    nobody = decision_curve([0, 0], [0.2, 0.9], classes=[0, 1], thresholds=[0.5])  # has it
+    assert benefit_limits([nobody], after_price=False) == pytest.approx((-0.25, 0.05))

@@ -253,3 +253,8 @@ def test_too_large_a_grid_is_refused_by_its_size():
 def test_bad_settings_name_the_parameter(settings, error, repeated):
     with pytest.raises(error, match=next(iter(settings))):
         GridValueIteration(**settings).solve(repeated(3))
+
+
+def test_one_stage_is_not_said_in_the_plural():
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    assert repr(GridValueIteration().solve(problem).values).startswith("<GridValues: 1 stage, size ")

@@ -210,7 +210,7 @@ class DecisionCurveDisplay(Display):
 
 def benefit_limits(curves: Sequence[DecisionCurve], after_price: bool = True) -> tuple[float, float]:
     """Ends of the axis of net benefit: treating all falls without end, and is cut a little below treating none."""
-    top = curves[0].prevalence
+    top, unit = curves[0].prevalence, curves[0].prevalence or 1.0
     for one in curves if after_price else ():  # near 1 a single needless treatment weighs a hundredfold
         top = max([top, *one.upper[one.thresholds <= 0.9].tolist()])  # above it intervals may leave the picture
-    return -0.25 * curves[0].prevalence, top + 0.05 * curves[0].prevalence
+    return -0.25 * unit, top + 0.05 * unit

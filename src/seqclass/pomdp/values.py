@@ -9,6 +9,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import require, require_part, require_whole
+from seqclass._utils.tables import count_text
 from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.tables import Tables
@@ -50,7 +51,7 @@ class ValueFunction(Stored, ABC):
         self.n_stages = n_stages
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.n_stages:,} stages, size {self.size:,}>"
+        return f"<{type(self).__name__}: {count_text(self.n_stages, 'stages')}, size {self.size:,}>"
 
     @property
     def size(self) -> int:
