@@ -29,6 +29,7 @@ from seqclass.pomdp import (
     certify,
     evaluate,
     optimal_cost,
+    solve_for_budget,
 )
 from seqclass.pomdp.problem import AcquisitionProblem, must_continue
 from seqclass.pomdp.rules import with_rules
@@ -449,6 +450,8 @@ def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
     limited = within_budget(problem, max_cost=0.2)
     with pytest.raises(ValueError, match=r"costs 1 at full prices, above max_cost=0.2"):
         what_if(limited, FirstK(0).solve(limited), prices=[0.5, 0.5, 0.5])
+    with pytest.raises(ValueError, match=r"cannot be met: .* pays 0\.2 .* drop rules of what has to be asked"):
+        solve_for_budget(problem, 0.1, FirstK(0))
 
 
 def test_exposure_is_compared_with_each_area_before_any_work() -> None:

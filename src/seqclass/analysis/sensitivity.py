@@ -146,7 +146,7 @@ def what_if(
     prior : array-like of shape (n_classes,), optional
         New class prior.
     solver : Solver, optional
-        By default a grid for two or three classes, and Perseus for more.
+        By default as for `seqclass.pomdp.cost_sweep`.
     method, n_paths, max_histories, random_state
         See `reachable_beliefs`.
 

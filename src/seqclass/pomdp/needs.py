@@ -31,7 +31,7 @@ def require_no_visits(problem: AcquisitionProblem, who: str, instead: str = "cer
     if problem.visits is not None:
         raise ValueError(
             f"{who} follows one question at a time, and here several may be ordered in one visit; use {instead}, or "
-            "give the problem without visits (without_visits)."
+            "a problem whose visits cost nothing."
         )
 
 

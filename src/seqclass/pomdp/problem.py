@@ -78,7 +78,7 @@ class AcquisitionProblem(Stored, ABC):
     max_questions : int, optional
         Most questions asked of an instance, missing answers included; for a problem in any order.
     max_cost : float, optional
-        Most that is paid for an instance; for a problem in any order. A fixed order has here what `within_budget` cut
+        Most that is paid for an instance; for a problem in any order. A fixed order has here what a budget cut
         it by, and then never exceeds that.
     bundles : sequence of Bundle or None of length n_questions, optional
         What a question shows that shows several features at once, None for any other. Its ``n_outcomes`` are those in
@@ -150,7 +150,7 @@ class AcquisitionProblem(Stored, ABC):
         self.any_order = bool(any_order)
         if not any_order and (max_questions is not None or max_cost is not None):
             raise ValueError(
-                "max_questions and max_cost belong to a problem in any order; cut a fixed order by within_budget."
+                "max_questions and max_cost belong to a problem in any order; of a fixed one leave out the last."
             )
         if bundles is not None and any(bundle is not None for bundle in bundles):
             if len(bundles) != self.n_questions:

@@ -564,7 +564,7 @@ def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
 
 
 def sequential_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
-    """Solver for a problem in which one question is asked at a time; see `default_solver`."""
+    """Solver for a problem in which one question is asked at a time; see `seqclass.pomdp.solvers.defaults`."""
     if problem.any_order:
         return Adaptive(random_state=random_state)
     if problem.structure.tables is not None:

@@ -20,7 +20,7 @@ from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements, with_component
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -223,7 +223,7 @@ def solve_for_budget(
     target_cost : float
         Expected prices paid per instance. Where even free features would not be worth more, less is paid.
     solver : Solver, optional
-        By default that of `default_solver`.
+        By default as for `cost_sweep`.
     randomise : bool
         False: of the two policies beside the target take the cheaper one, without lots.
     tolerance : float
@@ -331,10 +331,10 @@ class _MultiplierSearch:
             return None, self.try_multipliers([least])[0]
         below, low = self.try_multipliers([most])[0], most
         if below.price > self.target:
+            remedy = "drop rules of what has to be asked" if has_requirements(problem) else "cut the problem"
             raise ValueError(
                 f"target_cost={self.target:.6g} cannot be met: {self.solver!r} pays {below.price:.6g} an instance "
-                "even where every feature costs more than any decision; use a solver that heeds prices, or cut the "
-                "problem with within_budget."
+                f"even where every feature costs more than any decision; use a solver that heeds prices, or {remedy}."
             )
         while low > least:
             # multipliers go down by this factor until the target is passed, in several steps where they are solved

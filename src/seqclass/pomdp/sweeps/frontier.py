@@ -128,7 +128,8 @@ def cost_sweep(
     multipliers : array-like of shape (n_multipliers,)
         Factors of all prices; not negative, in any order.
     solver : Solver, optional
-        By default that of `default_solver`.
+        By default `Adaptive` in any order; in one a grid for at most three classes, `Perseus` beyond, and without
+        tables `ProjectedValueIteration` or look-ahead; where several may be ordered in one visit, `Panels`.
     method : {"auto", "exact", "simulation"}
         Enumerate every history that a policy meets, sample them, or enumerate if they are at most ``max_histories``.
     n_paths : int

@@ -367,7 +367,7 @@ class Adaptive(Solver):
         if not problem.any_order:
             raise ValueError(
                 "Adaptive needs a problem in which any question may come next: make it with any_order=True (a "
-                'classifier with order="adaptive"), or use a solver of a fixed order, such as default_solver(problem).'
+                'classifier with order="adaptive"), or use a solver of a fixed order, such as Perseus().'
             )
         for rule in self.rules or ():
             rule.check(problem)
