@@ -209,6 +209,28 @@ def test_seeds_and_options() -> None:
     assert env.step(0)[1:3] == (-0.5, True)
 
 
+@pytest.mark.parametrize("last", [0, 1])
+def test_rows_given_with_a_reset_stand_until_the_next_one(last: int) -> None:
+    # whether or not both cases end at one step
+    envs = AcquisitionVectorEnv(pair(any_order=True), 2)
+    envs.reset(seed=0, options={"observations": [[0, 0], [0, 0]], "true_class": [0, 0]})
+    envs.step(np.array([0, last]))
+    classes = [envs.step(np.zeros(2, dtype=int))[4].get("true_class", np.zeros(2)) for _ in range(20)]
+    assert not np.any(classes)
+    envs.reset()
+    classes = [envs.step(np.zeros(2, dtype=int))[4].get("true_class", np.zeros(2)) for _ in range(20)]
+    assert np.any(classes)
+
+
+def test_a_class_alone_is_of_cases_that_are_drawn() -> None:
+    env = AcquisitionEnv(pair(any_order=True), observations=[[0, 0], [1, 1]], true_class=[0, 1])
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="true_class says the class of rows here: give them with it"):
+        env.reset(options={"true_class": 1})
+    env.reset(options={"true_class": 1, "observations": [[1, 1]]})
+    assert env.step(0)[4]["true_class"] == 1
+
+
 def test_only_what_is_open_may_be_asked() -> None:
     env = AcquisitionEnv(pair())
     env.reset(seed=0)

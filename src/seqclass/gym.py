@@ -76,8 +76,8 @@ class _Table:
         return rows
 
     def begin(self, cases: IntArray, rng: np.random.Generator, options: Info | None = None) -> None:
-        """Let some cases begin anew, by options those that are told."""
-        options, row = options or {}, None
+        """Let some cases begin anew; with options all of them, those that are told."""
+        again, options, row = options is None, options or {}, None
         unknown = options.keys() - {"observations", "true_class"}
         if unknown:
             raise ValueError(f"options may have observations and true_class, got {short_repr(sorted(unknown)[0])}.")
@@ -86,7 +86,9 @@ class _Table:
             if source.n_rows != self.n:
                 raise ValueError(f"observations must have {self.n} rows, a case each, got {source.n_rows}.")
             self.source, row = source, np.arange(self.n)
-        elif options or len(cases) == self.n:
+        elif not again:
+            if self.usual.fixed is None and options.get("true_class") is not None:
+                raise ValueError("options: true_class says the class of rows here: give them with it, as observations.")
             self.source = self.usual
         if (fixed := self.source.fixed) is not None:
             fixed[cases] = -1
@@ -281,7 +283,7 @@ class AcquisitionEnv(Env):  # type: ignore[misc]
             ``"action_mask"``, as `action_masks`, of int8.
         """
         super().reset(seed=seed)
-        self._table.begin(np.zeros(1, dtype=np.intp), self.np_random, options)
+        self._table.begin(np.zeros(1, dtype=np.intp), self.np_random, options or {})
         return self._observe(), {"action_mask": self.action_masks().astype(np.int8)}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
@@ -410,7 +412,8 @@ class AcquisitionVectorEnv(VectorEnv):  # type: ignore[misc]
         seed : int, optional
             Seed of these and all later cases.
         options : dict, optional
-            ``"true_class"``, the class of all cases or of each; and with it ``"observations"``, a row for each.
+            ``"true_class"``, the class of all cases or of each; and with it ``"observations"``, a row for each, from
+            which cases that take the place of others are drawn until the next reset.
 
         Returns
         -------
@@ -419,7 +422,7 @@ class AcquisitionVectorEnv(VectorEnv):  # type: ignore[misc]
             ``"action_mask"``, as `action_masks`, of int8.
         """
         super().reset(seed=seed)
-        self._table.begin(np.arange(self.num_envs), self.np_random, options)
+        self._table.begin(np.arange(self.num_envs), self.np_random, options or {})
         return self._table.look(), self._masks()
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, Info]:

@@ -151,6 +151,7 @@ HOSTILE = {
     "no.txt": ("BAYES", "a network is a file that ends in .bif"),
     "empty.bif": ("", "no node"),
     "cut.bif": (BIF[:-40], "not closed"),
+    "words.bif": (BIF.replace("variable flu ", "variable the flu "), "in quotes if that has blanks, not 'the flu'"),
     "none.bif": (BIF.replace("probability ( flu ) { table 0.9, 0.1; }", ""), "'flu' has no table"),
     "less.bif": (BIF.replace("table 0.9, 0.1", "table 0.9"), "has 1 numbers, not 2"),
     "word.bif": (BIF.replace("table 0.9, 0.1", "table 0.9, __import__('os')"), "'flu'"),

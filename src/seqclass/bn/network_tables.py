@@ -396,6 +396,10 @@ def _bif(text: str) -> dict[str, _Node]:
             n_names = _check_names(n_names + 1 + len(states[words[0]]))
         elif match and match[1] == "probability":
             heads.append((match[2].strip(), body))
+        elif match and match[1] == "variable" and words:
+            raise ValueError(
+                f"a variable has one name, in quotes if that has blanks, not {short_repr(' '.join(words))}."
+            )
         elif not match or match[1] != "network":
             raise ValueError(
                 f"network, variable or probability must stand before {{, not {short_repr(head.strip()[:100])}."
