@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import seqclass
-from seqclass import Costs
+from seqclass import Costs, analysis
 from seqclass.analysis import stopping_regions
 from seqclass.bn import NaiveBayes
 from seqclass.costs import Visits
 from seqclass.pomdp import (
     AcquisitionProblem,
+    FirstK,
     FittedValueIteration,
     FunctionPolicy,
     Lookahead,
@@ -21,8 +22,10 @@ from seqclass.pomdp import (
     TableProblem,
     acquire,
     certify,
+    cost_sweep,
     evaluate,
     simulate,
+    solve_for_budget,
     stepthrough,
 )
 from seqclass.pomdp.policy import RepricedPolicy, scale_prices, with_info
@@ -66,6 +69,23 @@ REFUSALS: dict[str, Any] = {
     "gym": lambda policy: pytest.importorskip("seqclass.gym").AcquisitionVectorEnv(problem(), 2).actions_of(policy),
     "display": lambda policy: pytest.importorskip("seqclass.plots").ActionValuesDisplay([], policy),
     "regions": lambda policy: stopping_regions(policy),
+    "regret": lambda policy: analysis.regret(problem(), policy, FirstK(1).solve(problem())),
+    **{
+        name: lambda policy, name=name: getattr(analysis, name)(problem(), policy)
+        for name in (
+            "class_profile",
+            "entropy_path",
+            "feature_values",
+            "reachable_beliefs",
+            "sensitivity",
+            "value_of_information",
+            "what_if",
+        )
+    },
+    **{
+        name: lambda policy, name=name: getattr(pytest.importorskip("seqclass.plots"), name).from_policy(policy)
+        for name in ("EntropyDisplay", "StoppingRegionDisplay", "ValueFunctionDisplay")
+    },
 }
 
 
@@ -76,6 +96,19 @@ def test_what_is_no_policy_is_refused_in_the_same_words(name: str, policy: Any) 
         TypeError, match=r"^policy must be a Policy, such as clf\.policy_ or what solver\.solve\(problem\)"
     ):
         REFUSALS[name](policy)
+
+
+def test_what_is_no_solver_is_refused_by_name() -> None:
+    policy = FirstK(1).solve(problem())
+    for sweep in (
+        lambda solver: cost_sweep(problem(), [1.0], solver),
+        lambda solver: solve_for_budget(problem(), 0.1, solver),
+        lambda solver: analysis.what_if(problem(), policy, solver=solver),
+    ):
+        with pytest.raises(TypeError, match=r"solver must be .*got the class Lookahead: write Lookahead\(\)"):
+            sweep(Lookahead)
+        with pytest.raises(TypeError, match=r"solver must be a solver such as Lookahead\(\), got <"):
+            sweep(policy)
 
 
 def test_seconds_of_certificates_add_up() -> None:

@@ -14,6 +14,7 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import initial_beliefs
+from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, with_component
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk_to_end
 
@@ -129,7 +130,8 @@ class _Pair:
     def __init__(
         self, problem: AcquisitionProblem, policy: Policy, other: Policy, answers: ObservationSource, total: float
     ) -> None:
-        self.problem, self.policies, self.answers, self.total = problem, (policy, other), answers, total
+        self.problem, self.answers, self.total = problem, answers, total
+        self.policies = as_policy(policy), as_policy(other)
         self.cost = np.zeros(2)
         self.square = 0.0
         self.part: list[list[float]] = []  # a stage's early and late regret, and their weights

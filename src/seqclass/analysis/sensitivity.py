@@ -18,7 +18,7 @@ from seqclass.pomdp import DECIDE, Policy, Solver
 from seqclass.pomdp.account import pays_in_full, price_levels, prices_without_visits
 from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
 from seqclass.pomdp.names import Names
-from seqclass.pomdp.policy import BorrowedPolicy
+from seqclass.pomdp.policy import BorrowedPolicy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -169,7 +169,7 @@ def what_if(
     >>> round(result.before.n_features, 2), round(result.after.n_features, 2), round(result.change, 3)
     (1.55, 1.55, -0.021)
     """
-    changes: dict[str, FloatArray] = {}
+    policy, changes = as_policy(policy), dict[str, FloatArray]()
     if prices is not None:
         alone = 0.0 if problem.visits is None else problem.visits.single_costs
         new = _new_prices(problem, prices) + alone

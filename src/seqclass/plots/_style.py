@@ -14,6 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
 from seqclass._utils.text import wrap as wrap
 from seqclass.pomdp import Policy
+from seqclass.pomdp.policy import as_policy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -152,7 +153,7 @@ class OfPolicy:
         -------
         Display
         """
-        display: Self = cls._of_policy(policy, n_paths, settings).plot(ax, title=title)
+        display: Self = cls._of_policy(as_policy(policy), n_paths, settings).plot(ax, title=title)
         return display
 
     @classmethod

@@ -36,6 +36,7 @@ from seqclass.plots._style import (
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.policy import as_policy
 
 #: Steps along an edge of the simplex, by number of classes.
 _RESOLUTION = {2: 1000, 3: 250}
@@ -112,7 +113,7 @@ class StoppingRegionDisplay(Display):
         lot: int = 0,
         resolution: int | None = None,
     ) -> None:
-        problem = policy.problem
+        problem = as_policy(policy).problem
         n_classes = problem.n_classes
         instead = "BeliefPathDisplay shows single instances of any number of classes"
         require_few_classes(n_classes, "stopping regions", instead)

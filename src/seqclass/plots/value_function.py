@@ -15,6 +15,7 @@ from seqclass.plots import _simplex as simplex
 from seqclass.plots._style import COLOURS, NEUTRAL, MultiAxesDisplay, OfPolicy, draw, legend_below, open_frame, shorten
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import as_belief
+from seqclass.pomdp.policy import as_policy
 
 
 class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
@@ -97,12 +98,12 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
                 f"relative_to must be the name of one of several policies whose values are shown, "
                 f"{', '.join(map(repr, policies))}; got {relative_to!r}."
             )
-        self.problem = next(iter(policies.values())).problem
+        self.problem = as_policy(next(iter(policies.values()))).problem
         names, n_classes = self.problem.names, self.problem.n_classes
         instead = "policy.value gives numbers for any number of classes"
         simplex.require_few_classes(n_classes, "value functions", instead)
         for name, policy in policies.items():
-            own = policy.problem.names
+            own = as_policy(policy).problem.names
             if (own.classes, own.decisions) != (names.classes, names.decisions):
                 raise ValueError(f"policies: {name!r} has other classes or decisions than the first one.")
             if show != "values" and len(policy.initial_belief()[1]) > 1:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from seqclass._utils.arrays import FloatArray, another_stream, as_generator
 from seqclass._utils.model_files import Stored
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_integer, check_real
+from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.certificate import Certificate, certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
@@ -184,6 +184,7 @@ def ends_of(certificate: Certificate) -> dict[str, Any]:
 
 def policy_of(solver: Solver, problem: AcquisitionProblem, cases: TrainingCases | None = None) -> Policy:
     """What a solver, which may be any object that solves, makes of a problem, if it is a policy."""
+    check_part(solver, "solver", "a solver such as Lookahead()", ("solve",))
     policy = solver.solve(problem, cases) if getattr(solver, "uses_cases", False) else solver.solve(problem)
     _check_policy(solver, problem, policy, "solve")
     return policy

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_distribution, check_integer, check_real
+from seqclass._utils.validation import check_distribution, check_integer, check_part, check_real
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
@@ -265,6 +265,7 @@ def solve_for_budget(
     target = check_real(target_cost, "target_cost", 0, np.finfo(float).max)
     check_real(tolerance, "tolerance", 0, 1)
     solver = default_solver(problem) if solver is None else solver
+    check_part(solver, "solver", "a solver such as Lookahead()", ("solve",))
     check_integer(n_paths, "n_paths", 2)
     simulation = Simulation("auto", n_paths, max_histories, _common_seed(random_state))
     search = _MultiplierSearch(problem, target, solver, simulation)
