@@ -200,7 +200,7 @@ def test_limits_hold_and_say_what_they_cut() -> None:
         told = re.search(r"Dashed nodes: (\S+)% of instances are asked for more.\\lDrawn are at most 4 features", text)
         assert told
         assert float(told[1]) == pytest.approx(100 * cut, abs=0.51)
-        assert f"(for at most {most} nodes)" in text
+        assert f"(for at most {most} node{'' if most == 1 else 's'})" in text
     assert len(parse(whole)[0]) > 40
     one = decision_graph(policy, max_depth=0)
     assert [node["kind"] for node in parse(one)[0].values()] == ["more"]

@@ -258,3 +258,5 @@ def test_bad_settings_name_the_parameter(settings, error, repeated):
 def test_one_stage_is_not_said_in_the_plural():
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     assert repr(GridValueIteration().solve(problem).values).startswith("<GridValues: 1 stage, size ")
+    one = TableProblem([1.0], np.ones((1, 1, 1)), prices=0.1)
+    assert repr(one) == "<TableProblem: 1 class, 1 decision, 1 question in one order at 0.1>"

@@ -174,7 +174,7 @@ def rows_of(parts: Iterable[Any]) -> list[dict[str, Any]]:
 
 def count_text(n: int, what: str) -> str:
     """So many of something, which has its name in the plural."""
-    one = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")
+    one = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("es" if what.endswith("sses") else "s")
     return f"{n:,} {one if n == 1 else what}"
 
 

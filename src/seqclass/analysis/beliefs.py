@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import entr
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
@@ -69,8 +69,8 @@ class ReachableBeliefs(Readable):
         return int(self.stage[-1])
 
     def _summary(self) -> str:
-        n = self.belief.shape[1]
-        return f"{len(self):,} beliefs of {n} classes at stages 0 to {self.n_stages}, method {self.method}"
+        beliefs, classes = count_text(len(self), "beliefs"), count_text(self.belief.shape[1], "classes")
+        return f"{beliefs} of {classes} at stages 0 to {self.n_stages}, method {self.method}"
 
     def at_stage(self, stage: int) -> ReachableBeliefs:
         """Return the beliefs of one stage."""

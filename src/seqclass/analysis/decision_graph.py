@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.agent._case import Questions
@@ -376,7 +377,9 @@ def graph_of(
     while len(nodes) > max_nodes and least < 1:
         least = min(1.25 * least, 1.0)  # ways are made rarer until the graph is small enough
         nodes = fold(stages, least, features, merge)
-    note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
+    note = _note(
+        nodes, max_depth, least, f" (for at most {count_text(max_nodes, 'nodes')})" if least > min_probability else ""
+    )
     nodes = [replace(node, number=names_of.node_numbers(node)) for node in nodes]
     return nodes, names_of.labels(nodes, *texts), note
 
@@ -386,7 +389,9 @@ def _note(nodes: list[Node], max_depth: int, least: float, why: str) -> str:
     cut = sum(node.reach for node in nodes if node.kind in ("more", "rare"))
     if cut <= 0:
         return ""
-    drawn = f"at most {max_depth} features, and ways that at least {100 * least:.3g}% of instances go{why}"
+    drawn = (
+        f"at most {count_text(max_depth, 'features')}, and ways that at least {100 * least:.3g}% of instances go{why}"
+    )
     return f"Dashed nodes: {percent(cut)} of instances are asked for more.\nDrawn are {drawn}."
 
 

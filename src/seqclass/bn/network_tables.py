@@ -26,7 +26,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.files import check_regular
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass.bn._structure import ancestors
 
@@ -102,8 +102,8 @@ class NetworkTables(Readable):
         return np.asarray(table / total)
 
     def __repr__(self) -> str:
-        n_edges = sum(map(len, self.parents))
-        return f"NetworkTables({len(self.names)} nodes, {n_edges} edge{'' if n_edges == 1 else 's'})"
+        nodes, edges = count_text(len(self.names), "nodes"), count_text(sum(map(len, self.parents)), "edges")
+        return f"NetworkTables({nodes}, {edges})"
 
     def _table(self) -> Any:
         above = [tuple(self.names[i] for i in parents) for parents in self.parents]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, row_parts
@@ -110,8 +110,8 @@ class Acquisition(Readable):
     def _summary(self) -> str:
         asked = float((self.leaf_question >= 0).sum(axis=1)[self.leaf].mean()) if len(self.leaf) else 0.0
         paid = float(self.leaf_price[self.leaf].mean()) if len(self.leaf) else 0.0
-        histories = f"{len(self.leaf_price):,} histories"
-        return f"{len(self.leaf):,} cases, {histories}, {asked:.4g} asked at {paid:.4g} on average"
+        n_cases, histories = count_text(len(self.leaf), "cases"), count_text(len(self.leaf_price), "histories")
+        return f"{n_cases}, {histories}, {asked:.4g} asked at {paid:.4g} on average"
 
     def _table(self) -> Any:
         labels = self._labels("question", len(self.features))

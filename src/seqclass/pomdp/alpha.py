@@ -12,7 +12,7 @@ from scipy import optimize
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_array, require_list, require_numbers
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
@@ -277,7 +277,8 @@ class AlphaVectors(Readable, ValueFunction):
         self.sets = list(sets)
 
     def _summary(self) -> str:
-        return f"{self.size:,} of {self.n_stages} stages, {len(self._state_names)} {self._kind_of_states}"
+        stages, states = count_text(self.n_stages, "stages"), count_text(len(self._state_names), self._kind_of_states)
+        return f"{self.size:,} of {stages}, {states}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a vector, of each stage those of deciding first.

@@ -162,7 +162,7 @@ class AcquisitionProblem(Stored, ABC):
         )
 
     def __repr__(self) -> str:
-        size = f"{self.n_classes} classes, {count_text(self.n_decisions, 'decisions')}"
+        size = f"{count_text(self.n_classes, 'classes')}, {count_text(self.n_decisions, 'decisions')}"
         low, high = (self.prices.min(), self.prices.max()) if self.n_questions else (0.0, 0.0)
         prices = f" at {low:.4g}" if low == high else f" at {low:.4g} to {high:.4g}"
         order = f"{count_text(self.n_questions, 'questions')} in {'any' if self.any_order else 'one'} order"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 
 
 @register
@@ -52,7 +52,7 @@ class FeatureReasons(Readable):
 
     def _summary(self) -> str:
         parts = ", ".join(f"{n:,} {what}" for what, n in self.counts().items() if n)
-        return f"{len(self.decision):,} features: {parts}"
+        return f"{count_text(len(self.decision), 'features')}: {parts}"
 
     def _table(self) -> Any:
         names = np.arange(len(self.decision)) if self.names is None else self.names

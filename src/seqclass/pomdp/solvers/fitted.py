@@ -11,6 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, r
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import check_deadline
 from seqclass._utils.stored import check_numbers, require, require_array, require_list, require_part
+from seqclass._utils.tables import count_text
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import BackupPoints, least_of, merge_points, sample_beliefs
 from seqclass.pomdp.needs import require_no_visits, require_tables
@@ -203,7 +204,7 @@ class StageSaving(OrderingRule):
     vectors: list[FloatArray]
 
     def __repr__(self) -> str:
-        return f"fitted values of {len(self.vectors)} stages"
+        return f"fitted values of {count_text(len(self.vectors), 'stages')}"
 
     def work(self, problem: AcquisitionProblem) -> float:
         """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
