@@ -380,6 +380,14 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
     assert clf.chosen_classifier().solver.search_nodes == 200
 
 
+def test_of_three_rows_the_default_stays_where_one_fold_has_one_row() -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 4))
+    with pytest.warns(UserWarning, match="nothing is worth buying"):
+        held = seqclass.adaptive(0.02).fit(rows, [0, 1, 0]).held_out_
+    assert (held.n_folds, held.n_rows) == (2, 2)
+    assert str(held).startswith("Adaptive classifier, held out (2 folds, 2 rows): cost ")
+
+
 @pytest.mark.slow
 def test_runners_up_where_a_class_of_one_row_is_never_held_out() -> None:
     rng = np.random.default_rng(0)

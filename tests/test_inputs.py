@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -450,7 +451,14 @@ class TestSettings:
         with pytest.raises(TypeError, match=r"has no setting 'cost'; did you mean .*'feature_costs'"):
             make(cost=0.1)
 
-    def test_weights_of_which_no_sum_can_be_made(self) -> None:
-        for clf in (SequentialClassifier(), adaptive(effort="quick")):
-            with pytest.raises(ValueError, match=r"sample_weight must be at most 1e\+100, got 1e\+308"):
-                clf.fit(X, Y, sample_weight=np.full(80, 1e308))
+    def test_weights_of_which_no_sums_and_no_squares_can_be_made(self) -> None:
+        for clf in (SequentialClassifier(), adaptive(effort="quick"), etana(calibrate=True)):
+            for weight in ("1e-300", "1e-200", "1e+308"):
+                said = f"sample_weight must be between 1e-100 and 1e+100 where it is largest, got {weight}"
+                with pytest.raises(ValueError, match=re.escape(said)):
+                    clf.fit(X, Y, sample_weight=np.full(80, float(weight)))
+
+    def test_a_frame_of_no_columns_is_refused_as_an_array_is(self) -> None:
+        for rows in (np.empty((80, 0)), pd.DataFrame(index=range(80))):
+            with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(80, 0\)\)"):
+                SequentialClassifier().fit(rows, Y)

@@ -58,6 +58,14 @@ def test_sparse_rows_stay_sparse_and_give_the_same(at: list[int], how: dict[str,
         same(clf.fit(data, y), quick(discretizer=Discretizer(**how)).fit_chunks(cut(data, y, at)))
 
 
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc", "dia", "dok", "lil"])
+def test_sparse_chunks_are_of_any_form(form: str) -> None:
+    rows = sp.random_array((60, 4), density=0.4, rng=np.random.default_rng(1), format="csr")
+    y = np.arange(60) % 2
+    chunks = [(X.asformat(form), own) for X, own in cut(rows, y, [7, 30])]
+    same(quick().fit(rows, y), quick().fit_chunks(chunks))
+
+
 WHOLE = [-3.0, 0.0, 2.0, 59.0, 61.0, np.nan]
 
 

@@ -80,7 +80,7 @@ def _draw_of_chunk(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
     limit = np.array([below.get(label, 0.0) for label in distinct.tolist()])
     place = np.flatnonzero(key < limit[at])
     X = plain_data(chunk.X)
-    rows = X.iloc[place] if is_frame(X) else X[place]
+    rows = X.iloc[place] if is_frame(X) else (X.tocsr() if sp.issparse(X) else X)[place]
     return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [distinct[at[place]]])
 
 

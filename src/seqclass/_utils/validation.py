@@ -113,12 +113,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
-    if weight.max(initial=0.0) > _COSTS[1]:
-        raise ValueError(
-            f"sample_weight must be at most {_COSTS[1]:g}, got {weight.max():g}: divide all by one number."
-        )
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows.")
+    if not _COSTS[0] <= weight.max() <= _COSTS[1]:
+        raise ValueError(
+            f"sample_weight must be between {_COSTS[0]:g} and {_COSTS[1]:g} where it is largest, got "
+            f"{weight.max():g}: multiply all by one number."
+        )
     return weight
 
 

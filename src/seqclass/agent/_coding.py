@@ -72,6 +72,8 @@ def check_features(estimator: Any, X: Any, **how: Any) -> Any:
         plain = X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
         if plain and not np.isinf(X).any():  # which scikit-learn would give back as it is
             return X
+    if how.get("reset", True) and is_frame(X) and not X.shape[1]:
+        X = np.empty(X.shape)  # of which scikit-learn says what is wrong
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
         with np.errstate(all="ignore"):

@@ -184,7 +184,9 @@ def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], share
     fold, weights, parts = tried[0].fold[tried[0].fold >= 0], tried[0].weights, []
     for other in (fold != k for k in range(tried[0].n_folds)):
         some = None if weights is None else weights[other]
-        parts.append(cheapest([loss[other] for loss in losses], shared, standing, some)[0])
+        # one row says nothing of chance, beyond which alone another is taken
+        alone = other.sum() == 1
+        parts.append(standing if alone else cheapest([loss[other] for loss in losses], shared, standing, some)[0])
     by_fold = np.array(parts)
     rows, of = np.arange(len(fold)), by_fold[fold]
     columns = ("prices", "decision_costs", "decisions", "errors", "counts")
