@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,12 @@ def test_a_model_is_known_by_what_acts_and_no_more(model: Any, tmp_path: Path) -
         with pytest.raises(ValueError, match="was decided by another model"):
             decides(other)
     assert decides(again) == 1
+
+
+def test_a_copy_by_pickle_is_the_same_model(clf: SequentialClassifier, folder: Path, tmp_path: Path) -> None:
+    predict_parquet(clf, folder, tmp_path / "out")
+    copied = pickle.loads(pickle.dumps(clf))
+    assert predict_parquet(copied, folder, tmp_path / "out").n_skipped == 3
 
 
 def test_columns_that_nobody_asks_for_may_be_left_out(clf: SequentialClassifier, tmp_path: Path) -> None:

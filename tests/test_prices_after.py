@@ -221,6 +221,7 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
     again = load(tmp_path / "m.seq")
     np.testing.assert_array_equal(again.acquire(X).paid, record.paid)
     assert again.agent_.prices.after == clf.agent_.prices.after
+    assert again.feature_costs.prices_after == AFTER
     found = certify(clf.problem_, clf.policy_, n_paths=100)
     assert found.lower <= found.upper
     np.testing.assert_allclose([one.paid for one in clf.explain(X)], record.paid, atol=1e-12)

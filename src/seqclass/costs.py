@@ -104,8 +104,12 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         if isinstance(state["prices_after"], Mapping):  # a file has no names that are several
-            state["prices_after"] = list(state["prices_after"].items())
+            state["prices_after"] = {"pairs": list(state["prices_after"].items())}
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        after = state.get("prices_after")
+        super().__setstate__(state | {"prices_after": dict(after["pairs"]) if isinstance(after, dict) else after})
 
     @classmethod
     def from_value(cls, given: Any) -> Costs:

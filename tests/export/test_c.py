@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from live_cases import EVERY, EXPORTED, SOURCES
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.export import export_policy
 
 COMPILER = shutil.which("cc")
@@ -179,11 +179,14 @@ def test_the_source_stands_where_a_session_stands(
             assert [price, saving] == pytest.approx([stand["price"], told], abs=1e-9, rel=0, nan_ok=True)
 
 
-def test_a_source_of_no_question_compiles(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bundles", [None, ["blood", "blood"]])
+def test_a_source_of_no_question_compiles(bundles: Any, tmp_path: Path) -> None:
     if COMPILER is None:
         pytest.skip("no C compiler")
-    X, y = np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat(["a", "b"], 20)
-    export_policy(SequentialClassifier(feature_costs=0.02, max_cost=0.01).fit(X, y), tmp_path / "p.c")
+    X, y = np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0), np.repeat(["a", "b"], 20)
+    costs = Costs(0.02, bundles=bundles)
+    data = export_policy(SequentialClassifier(feature_costs=costs, max_cost=0.01).fit(X, y), tmp_path / "p.c")
+    assert (data["kind"], data["program"]["n_questions"]) == ("program", 0)  # any question may be answered
     strict = [COMPILER, *STRICT, "-fsyntax-only", "p.c"]
     assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 

@@ -249,6 +249,7 @@ def content_digest(value: Any, without: Collection[str] = ()) -> bytes:
     writer = _Writer()
     root = writer.encode(value, "", 0)
     for entry in writer.objects:
+        entry.pop("writeable", None)  # which a copy by pickle forgets
         if "state" in entry:
             entry["state"] = [pair for pair in entry["state"] if pair[0] not in without]
     digest = hashlib.sha256(json.dumps([root, writer.objects]).encode())
