@@ -191,6 +191,15 @@ def test_a_source_of_no_question_compiles(bundles: Any, tmp_path: Path) -> None:
     assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
 
+def test_texts_of_any_length_compile_without_a_warning(tmp_path: Path) -> None:
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    clf = SequentialClassifier(feature_costs=0.02).fit(np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat(["a", "b"], 20))
+    export_policy(clf, tmp_path / "p.c", labels={"x0": "\N{LATIN SMALL LETTER E WITH ACUTE}" * 2100})
+    strict = [COMPILER, *STRICT, "-fsyntax-only", "p.c"]
+    assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+
+
 def test_names_are_texts_whatever_is_in_them(tmp_path: Path) -> None:
     y = np.repeat(['a"b\\c??/\n', "\N{LATIN SMALL LETTER E WITH ACUTE}1"], 20)
     clf = SequentialClassifier().fit((y == y[0]).astype(float)[:, None], y)

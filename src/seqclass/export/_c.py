@@ -26,6 +26,8 @@ _ORDER = {
     "not\n   followed further.",
 }
 _LISTS = "\n   Costs are listed in static memory where an answer is missing: call it from one thread at a time."
+#: What keeps compilers from a warning of long texts, which they take.
+_LONG = '#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n#endif\n'
 
 
 def _comment(text: str) -> str:
@@ -60,7 +62,9 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     head = str(resource("head.c", __package__)).format(
         by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(promise_lines)
     )
-    return "".join([head, defined, unit, struct, *functions, "\n", _reading_tables(data), tables, "\n", *code])
+    tables = _reading_tables(data) + tables
+    long = _LONG if max(map(len, tables.splitlines())) > 4095 else ""  # bytes of a text that each compiler has to take
+    return "".join([head, defined, unit, struct, *functions, "\n", long, tables, "\n", *code])
 
 
 def _reading_tables(data: dict[str, Any]) -> str:
