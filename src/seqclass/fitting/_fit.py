@@ -21,7 +21,7 @@ from seqclass._utils.validation import columns_of, plain_labels
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_training
 from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks
-from seqclass.agent.agent import Agent, Classifier, all_outcomes
+from seqclass.agent.agent import Agent, Classifier, all_outcomes, features_to_ask
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.agent.training_rows import mark_rows
@@ -327,8 +327,7 @@ def replan(
     """Calibrate and solve a fit without a fold once more by other settings, in the same order."""
     timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.agent.problem
     codes = all_outcomes(fit.agent, take_rows(X, rows))
-    asked = [problem.structure.members(question) for question in range(problem.n_questions)]
-    order = None if problem.any_order or not asked else np.concatenate(asked)
+    order = None if problem.any_order or not problem.n_questions else features_to_ask(fit.agent, whole=True)
     training = (codes, y[rows], timings, fit.weight)
     agent = plan(settings, fit.agent, *training, certify=False, found=found, order=order)
     return replace(fit, settings=settings, agent=agent, timings=timings)

@@ -159,15 +159,23 @@ class Search(ABC, Generic[N]):
         """Number of partial answers that are known."""
         return sum(len(layer.nodes) for layer in self.layers)
 
-    def run(self, max_nodes: float = np.inf, max_seconds: float = np.inf, tolerance: float = 0.0) -> bool:
-        """Search on."""
+    def run(
+        self,
+        max_nodes: float = np.inf,
+        max_seconds: float = np.inf,
+        tolerance: float = 0.0,
+        max_lots: float = np.inf,
+    ) -> bool:
+        """Search on; up to so many passes through all that is known, where each looks at little."""
+        n_lots = 0
         try:
             with time_limit(max_seconds):
                 while self.high - self.low > max(tolerance, TIE) * self.high:
                     check_deadline()
                     left = max_nodes - self.n_nodes
-                    if left <= 0:
+                    if left <= 0 or n_lots >= max_lots:
                         return False
+                    n_lots += 1
                     frontier = self._frontier()
                     if not any(part.row.size for part in frontier):
                         break  # what is left between the bounds is rounding
