@@ -122,7 +122,7 @@ def test_certificates_take_what_is_nearer():
 
 
 def test_bounds_by_hints_are_left_out_where_drawn_cases_tell_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = noisy(4, 3)
+    problem = noisy(6, 4)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     found = certify(problem, policy, n_paths=250, max_histories=1)
     monkeypatch.delattr("seqclass.pomdp.bounds.certificate.bounds_of")

@@ -292,7 +292,7 @@ class Finding(NamedTuple):
             sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
         if lower is None:
             told = sampled >= _TUNING.told * mean > 0
-            lower = one_price_more(any_order, None) if told else lowest(any_order, self.bounds(any_order))
+            lower = lowest(any_order, None if told else self.bounds(any_order))
         if drawn is None and wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
             sampled, n_cases = least_in_hindsight(
@@ -443,11 +443,6 @@ def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
         search = OrderSearch(problem, bounds)
         search.run(_TUNING.max_nodes, remaining_seconds() / 3, max_lots=_TUNING.max_lots)
         return search.low
-    return one_price_more(problem, bounds)
-
-
-def one_price_more(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
-    """What cases cost at least where one question more tells all, or by bounds."""
     begun, weight = initial_beliefs(problem)
     least = np.minimum(begun.stopping_cost, cost_lower_bound(begun))
     if bounds is not None and not problem.structure.samples:
