@@ -24,7 +24,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_fi
 from seqclass.bn import NetworkTables
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
-from seqclass.datasets._tables import CsvForm, read_frame
+from seqclass.datasets._tables import CsvForm, Opener, open_file, read_frame
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate, with_names
 from seqclass.pomdp.prices_after import code_answers, with_prices_after
 from seqclass.pomdp.visits import with_visits
@@ -205,8 +205,7 @@ class TestTable:
         ValueError
             If the file or one of its cells is wrong; the message names column and test.
         """
-        frame = read_frame(Path(path), text=("group",), form=CsvForm(sep, decimal), names=("test",))
-        return cls.from_frame(frame.dropna(how="all"), **settings)
+        return cls.from_frame(read_tests(Path(path), CsvForm(sep, decimal)), **settings)
 
     @classmethod
     def from_frame(
@@ -504,6 +503,12 @@ def compare_strategies(
     asks = "by the results" if any_order else ", ".join(names)
     rows.append(_row("least cost", asks, best.n_features, best.price, best.cost - best.price, right))
     frame: pd.DataFrame = pd.DataFrame(rows)
+    return frame
+
+
+def read_tests(path: Path, form: CsvForm, opener: Opener = open_file) -> pd.DataFrame:
+    """A table of tests from a file, without empty rows, as `TestTable.from_frame` takes it."""
+    frame: pd.DataFrame = read_frame(path, text=("group",), opener=opener, form=form, names=("test",)).dropna(how="all")
     return frame
 
 

@@ -588,6 +588,12 @@ def test_costs_of_very_many_decisions_are_left_to_who_asks_for_all(run: Any) -> 
     assert np.shape(json.loads(run("show", "bank.seq", "--json").stdout)["decision_costs"]) == (n, n)
 
 
+def test_empty_rows_of_a_table_of_tests_are_left_out(network: Path, run: Any) -> None:
+    Path("t.csv").write_text("test,price,sensitivity,specificity\nprior,,0.2,0.8\nwrong,,1000,100\n,,,\nx,3,0.8,0.8\n")
+    assert run("plan", "t.csv", "-o", "t.seq").exit_code == 0
+    assert seqclass.load("t.seq").feature_names_in_.tolist() == ["x"]
+
+
 @pytest.mark.parametrize(
     ("table", "options"),
     [

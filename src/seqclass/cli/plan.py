@@ -21,10 +21,10 @@ from seqclass.cli._banks import item_names, plan_score, read_bank
 from seqclass.cli._describe import LIMITED, bound_text, describe, describe_cost, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
-from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices, read_rules
+from seqclass.cli._progress import open_with_progress, show_progress
+from seqclass.cli._training import form, non_default_options, read_decision_costs, read_prices, read_rules
 from seqclass.costs import Costs
-from seqclass.diagnostic import TARGET, TestTable
+from seqclass.diagnostic import TARGET, TestTable, read_tests
 from seqclass.exams import ExposureControl
 from seqclass.exams.exposure import ExposurePolicy
 from seqclass.export import export_policy
@@ -200,7 +200,8 @@ def _read_network(
 
 
 def _read_tests(file: Path, decision_costs: Path | None, **settings: Any) -> TestTable:
-    frame = read_frame(file, text=("group",), names=("test",))
+    with as_input_errors():
+        frame = read_tests(file, form(), open_with_progress)
     prior = settings.get("prior")
     if prior is not None and not 0 <= prior <= 1:
         hint = f" ({prior:g}% is {prior / 100:g})" if 1 < prior <= 100 else ""
