@@ -656,14 +656,8 @@ def test_with_and_without_a_certificate_the_same_search_is_taken():
     assert (bare.info.lower, bare.info.upper) == (certified.info.lower, certified.info.upper)
 
 
-@pytest.mark.parametrize(
-    "errors, works, tried_on, dropped",
-    [(2.0, False, 100, ""), (4.0, False, 10, "clearly behind"), (-1.5, True, 100, ""), (-0.5, True, 10, "not ahead")],
-)
-def test_a_candidate_is_left_once_it_is_behind_another(errors, works, tried_on, dropped):
-    # on the first tenth of the cases it is so many standard errors above
-    error = 1 / np.sqrt(9)
-    costs = 5 + errors * error + np.tile([-1.0, 1.0], 50)
+def compared(costs, works):
+    """A candidate of such costs in a hundred cases, beside one that costs 5 in each."""
     search = adaptive._RuleSearch(Adaptive(n_cases=100), free_case(0).problem)
     search.cases = SimpleNamespace(
         exact=False,
@@ -674,22 +668,25 @@ def test_a_candidate_is_left_once_it_is_behind_another(errors, works, tried_on, 
     search.tried = [adaptive.TriedPolicy("best", None, np.full(100, 5.0), np.zeros(100))]
     found = adaptive.TriedPolicy("another", None, works=works)
     search._compare(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    "errors, works, tried_on, dropped",
+    [(2.0, False, 100, ""), (4.0, False, 10, "clearly behind"), (-1.5, True, 100, ""), (-0.5, True, 10, "not ahead")],
+)
+def test_a_candidate_is_left_once_it_is_behind_another(errors, works, tried_on, dropped):
+    # on the first tenth of the cases it is so many standard errors above
+    error = 1 / np.sqrt(9)
+    costs = 5 + errors * error + np.tile([-1.0, 1.0], 50)
+    found = compared(costs, works)
     assert (len(found.costs), found.dropped) == (tried_on, dropped)
     assert found.may_save == pytest.approx(max(0, 2 - errors) * error if dropped else 0)
 
 
 def test_what_is_more_work_is_looked_at_again_after_three_tenths_of_the_cases():
     costs = np.repeat([4.0, 6.0], [10, 90])  # ahead on the first tenth, and then behind
-    search = adaptive._RuleSearch(Adaptive(n_cases=100), free_case(0).problem)
-    search.cases = SimpleNamespace(
-        exact=False,
-        answers=np.zeros((100, 3)),
-        costs=lambda policy, first, last: (costs[first:last], np.zeros(last - first)),
-        mean_and_error=mean_and_error,
-    )
-    search.tried = [adaptive.TriedPolicy("best", None, np.full(100, 5.0), np.zeros(100))]
-    found = adaptive.TriedPolicy("another", None, works=True)
-    search._compare(found)
+    found = compared(costs, True)
     assert len(found.costs) == 30
 
 

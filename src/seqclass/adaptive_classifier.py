@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.frames import plain_data
+from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.progress import report_progress, tell_share
 from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
 from seqclass._utils.warned import HeldOutWarning
@@ -39,14 +39,14 @@ from seqclass.fitting._cross_fit import (
     first_losses,
     refit_calibrated,
     start_folds,
-    with_paths,
     with_shares,
     yardsticks,
 )
 from seqclass.fitting._fit import Found, fit_rows, resolve_costs, with_marks
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
+from seqclass.fitting._planning import with_paths
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import check_row_weights, forgetting_weights, take_rows
+from seqclass.fitting._steps import check_row_weights, forgetting_weights
 from seqclass.fitting.choice import Choice, choose, drop_reason
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels

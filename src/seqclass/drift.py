@@ -14,14 +14,13 @@ from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import plain_data, with_texts
+from seqclass._utils.frames import plain_data, take_rows, with_texts
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
 from seqclass.agent.agent import agent_of
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
-from seqclass.fitting._steps import take_rows
 
 __all__ = ["DriftTest", "follow"]
 __dir__ = __all__.copy  # tab completion

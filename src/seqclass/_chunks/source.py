@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame, plain_data
+from seqclass._utils.frames import is_frame, plain_data, take_rows
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_n_classes, plain_labels
 
@@ -79,8 +79,7 @@ def _draw_of_chunk(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
     key = keys(seed, chunk.number, len(at))
     limit = np.array([below.get(label, 0.0) for label in distinct.tolist()])
     place = np.flatnonzero(key < limit[at])
-    X = plain_data(chunk.X)
-    rows = X.iloc[place] if is_frame(X) else (X.tocsr() if sp.issparse(X) else X)[place]
+    rows = take_rows(plain_data(chunk.X), place)
     return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [distinct[at[place]]])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
@@ -432,6 +433,18 @@ def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any], more: str)
     known = join_names(categories.tolist()) or "none"
     wrong = f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are {known}.{more}"
     return Remedied(wrong, "category")
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Some rows of data in any form."""
+    if is_frame(X):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
+
+
+def array_if_empty(X: Any) -> Any:
+    """An array in the place of a frame without columns, which has no type that scikit-learn could check."""
+    return np.empty((len(X), 0)) if is_frame(X) and not len(X.columns) else X
 
 
 def check_names(X: Any) -> list[Any]:

@@ -16,7 +16,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import FrameEncoder, Levels, is_frame, plain_data, refuse_numbers, take_columns, to_frame
+from seqclass._utils.frames import (
+    FrameEncoder,
+    Levels,
+    array_if_empty,
+    is_frame,
+    plain_data,
+    refuse_numbers,
+    take_columns,
+    to_frame,
+)
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, check_whole, is_fitted, require, require_array
@@ -72,8 +81,7 @@ def check_features(estimator: Any, X: Any, **how: Any) -> Any:
         plain = X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
         if plain and not np.isinf(X).any():  # which scikit-learn would give back as it is
             return X
-    if how.get("reset", True) and is_frame(X) and not X.shape[1]:
-        X = np.empty(X.shape)  # of which scikit-learn says what is wrong
+    X = array_if_empty(X) if how.get("reset", True) else X  # of which scikit-learn says what is wrong
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
         with np.errstate(all="ignore"):

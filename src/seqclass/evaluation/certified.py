@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.frames import plain_data
+from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
 from seqclass.agent.agent import agent_of, check_classifier, copy_fitted, encode_rows, initial_row_beliefs, to_numbers
@@ -23,7 +23,6 @@ from seqclass.costs import Costs, Prices
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of
-from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost

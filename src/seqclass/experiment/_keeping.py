@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import is_frame
+from seqclass._utils.frames import is_frame, take_rows
 from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
@@ -40,7 +40,6 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
 from seqclass.experiment.explored import Explored, evenly
-from seqclass.fitting._steps import take_rows
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.
 _BY_COLUMN = (

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.frames import take_rows
 from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.record import EncodedRows
 from seqclass.fitting._folds import mask_unseen
-from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import DECIDE, AcquisitionProblem
 from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.policy import draw_lots

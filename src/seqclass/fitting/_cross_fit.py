@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import plain_data
+from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
 from seqclass._utils.warned import HeldOutWarning, warn_caller
@@ -24,9 +24,8 @@ from seqclass.fitting._calibration import CalibrationFold, exponents_of
 from seqclass.fitting._fit import Fit, Found, asking_without, fit_without, replan
 from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import take_rows
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import Adaptive, FirstK
+from seqclass.pomdp import FirstK
 from seqclass.pomdp.solvers.ordering.observed import order_from_rows
 
 
@@ -76,12 +75,6 @@ def start_folds(
                 again = replan(fit, settings.replace(calibrate=how[0]), X, y, fold, number, how[1])
                 acted = act_on_fold(again, X, fold, number)
     return FoldFit(fit, acted, perf_counter() - started)
-
-
-def with_paths(settings: Settings, n_paths: int) -> Settings:
-    """Settings with a policy fitted to so many cases: less for what is only held against others."""
-    solver = settings.solver
-    return settings.replace(solver=replace(solver, n_paths=n_paths)) if type(solver) is Adaptive else settings
 
 
 def with_shares(settings: Settings, fit: Fit) -> Settings:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, with_texts
+from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, take_rows, with_texts
 from seqclass._utils.marks import mark_columns, split_marks
 from seqclass._utils.prices_after import take_prices_after
 from seqclass._utils.progress import report_progress
@@ -45,7 +45,6 @@ from seqclass.fitting._steps import (
     filter_features,
     fit_model,
     take_prefit_model,
-    take_rows,
     time_step,
 )
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Solver

@@ -232,6 +232,12 @@ def build_problem(
     return screen_by_information(problem, most) if any_order and most is not None else problem
 
 
+def with_paths(settings: Settings, n_paths: int) -> Settings:
+    """Settings with a policy fitted to so many cases: less for what is only held against others."""
+    solver = settings.solver
+    return settings.replace(solver=replace(solver, n_paths=n_paths)) if isinstance(solver, Adaptive) else settings
+
+
 def solver_of(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Solver:
     """The solver that the settings name, or that suits the problem."""
     solver = settings.solver

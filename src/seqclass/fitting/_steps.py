@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import is_frame, plain_data
+from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_weights, exponential_forgetting, plain_labels
@@ -83,13 +83,6 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
             "from; it is a number of rows, not of days or calls."
         )
     return exponential_forgetting(n, half_life, weight)
-
-
-def take_rows(X: Any, rows: IntArray) -> Any:
-    """Some rows of data in any form."""
-    if is_frame(X):
-        return X.iloc[rows]
-    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
 
 
 def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any], names: Any) -> tuple[Any, IntArray]:

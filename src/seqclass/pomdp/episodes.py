@@ -499,8 +499,9 @@ def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
     else:
         return observations
     questions = [problem.names.number(key) for key in keys]
-    if twice := [question for question in questions if questions.count(question) > 1]:
-        name = short_repr(problem.names.question(twice[0]))
+    if len(set(questions)) < len(questions):
+        twice = next(question for question in questions if questions.count(question) > 1)
+        name = short_repr(problem.names.question(twice))
         raise ValueError(f"observations has {name} twice, by name or number: give each question one column.")
     rows = np.full((len(observations), n_features_of(problem)), -1)
     for key, question in zip(keys, questions):

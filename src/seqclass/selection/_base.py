@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame, to_frame, to_numeric
+from seqclass._utils.frames import array_if_empty, is_frame, to_frame, to_numeric
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, class_numbers, plain_labels
@@ -521,8 +521,7 @@ class FeatureStream(Selector):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         names = _names(X_block, feature_names)
-        if is_frame(X_block) and not len(X_block.columns):  # which has no type to check
-            X_block = np.empty((len(X_block), 0))
+        X_block = array_if_empty(X_block)
         with naming_columns(X_block):
             X = check_array(
                 mark_missing(X_block) if self._discrete else X_block,

@@ -46,8 +46,8 @@ class DrawnCases(NamedTuple):
         drawn = problem.structure.draw_cases(n, rng)
         if drawn is not None:
             return cls(drawn, problem.structure.posterior_of(drawn) @ problem.decision_costs)
-        if problem.structure.state_tables is not None:
-            return cls._by_states(problem, n, rng)
+        if (states := problem.structure.state_tables) is not None:
+            return cls._by_states(problem, *states, n, rng)
         # what no budget limits costs no more
         plain = problem.replace(max_questions=None, max_cost=None, rules=None)
         answers = SampledObservations(rng)
@@ -60,19 +60,28 @@ class DrawnCases(NamedTuple):
         )
 
     @classmethod
-    def _by_states(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
-        """Draw the state of each case first, given which answers are independent."""
-        tables, classes = problem.structure.state_tables  # type: ignore[misc]
+    def _by_states(
+        cls, problem: AcquisitionProblem, tables: FloatArray, classes: IntArray, n: int, rng: np.random.Generator
+    ) -> DrawnCases:
         share = latent_posterior(initial_beliefs(problem)[0])[0]
-        state, answers = rng.choice(len(share), n, p=share / share.sum()), np.empty((n, len(tables)), dtype=np.intp)
+        own = [table[:size] for table, size in zip(tables, problem.n_outcomes.tolist())]
+        answers = draw_answers(own, share, n, rng)
         joint = np.tile(log_or_infinite(share), (n, 1))
-        for question, (table, size) in enumerate(zip(tables, problem.n_outcomes.tolist())):
-            below = np.cumsum(table[:size], axis=0)
-            above = rng.random(n) * below[-1, state]  # rounding must not leave an outcome that there is not
-            answers[:, question] = (below[:-1, state] <= above).sum(axis=0)
-            joint += log_or_infinite(table)[answers[:, question]]
-        known = softmax(joint, axis=1)
-        return cls(answers, known @ problem.decision_costs[classes])
+        for table, answer in zip(tables, answers.T):
+            joint += log_or_infinite(table)[answer]
+        return cls(answers, softmax(joint, axis=1) @ problem.decision_costs[classes])
+
+
+def draw_answers(
+    tables: Sequence[npt.NDArray[np.floating[Any]]], share: FloatArray, n: int, rng: np.random.Generator
+) -> IntArray:
+    """Answers of cases, (n, n_questions), that are independent given states of these shares, by P(answer | state)."""
+    state, answers = rng.choice(len(share), n, p=share / share.sum()), np.empty((n, len(tables)), dtype=np.intp)
+    for question, table in enumerate(tables):
+        below = np.cumsum(table, axis=0, dtype=np.float64)[:, state]
+        # rounding must not leave an outcome that there is not
+        answers[:, question] = (below[:-1] <= rng.random(n) * below[-1]).sum(axis=0)
+    return answers
 
 
 class _CaseNodes:

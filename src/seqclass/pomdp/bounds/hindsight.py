@@ -17,6 +17,7 @@ from scipy import stats
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
+from seqclass.pomdp.bounds.drawn import draw_answers
 from seqclass.pomdp.one_step import initial_beliefs, latent_posterior
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -128,13 +129,8 @@ class HindsightValues:
 
     def draw(self, n: int) -> IntArray:
         """Answers of cases, by their places among all, (n, n_questions)."""
-        share = self.prior.astype(np.float64)
-        state = self._rng.choice(len(share), n, p=share / share.sum())
-        place = np.empty((n, len(self.prices)), dtype=np.intp)
-        for question, own in enumerate(np.split(self.answer, self.first[1:])):
-            below = np.cumsum(own, axis=0, dtype=np.float64)[:, state]
-            place[:, question] = self.first[question] + (below[:-1] <= self._rng.random(n) * below[-1]).sum(axis=0)
-        return place
+        tables = np.split(self.answer, self.first[1:])
+        return np.add(self.first, draw_answers(tables, self.prior.astype(np.float64), n, self._rng))
 
     def least_cost(self, place: IntArray) -> float:
         """Least cost of a case in hindsight: prices less what was lucky, and what remains at the end."""

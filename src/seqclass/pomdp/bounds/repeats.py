@@ -168,16 +168,19 @@ class BeliefProgram:
         #: Questions of the same number answer alike.
         self.kinds: IntArray = np.unique(tables.reshape(len(tables), -1), axis=0, return_inverse=True)[1].reshape(-1)
         asked = list(zip(self.kinds.tolist(), problem.n_outcomes.tolist()))
-        first = {alike: asked.index(alike) for alike in dict.fromkeys(asked)}
+        first = dict[tuple[int, int], int]()
+        for question, alike in enumerate(asked):
+            first.setdefault(alike, question)
         rows, n = dict[int, tuple[IntArray, FloatArray]](), len(grid.points)
-        for width in {n for _, n in first}:
-            some = np.array([question for (_, n), question in first.items() if n == width])
+        for width in {size for _, size in first}:
+            some = np.array([question for (_, size), question in first.items() if size == width])
             rows |= zip(some.tolist(), _expectations(grid, tables[some, :width]))
         at, data = (np.concatenate(column) for column in zip(*(rows[question] for question in first.values())))
         ends = np.cumsum(np.repeat([rows[question][1].size // n for question in first.values()], n))
         #: Of all kinds of questions one below the other, and where each question's is.
-        self._all, self._kind = sp.csr_array((data, at, np.append(0, ends)), shape=(len(ends), n)), [*first]
-        self._place = np.array([self._kind.index(alike) for alike in asked])
+        self._all = sp.csr_array((data, at, np.append(0, ends)), shape=(len(ends), n))
+        place = {alike: number for number, alike in enumerate(first)}
+        self._place = np.array([place[alike] for alike in asked])
         self.work = 20.0 * sum(rows[first[alike]][1].size for alike in asked)
         self._made = dict[int, sp.csr_array]()
         self.stop = problem.stopping_cost(grid.points)
@@ -239,7 +242,7 @@ class BeliefProgram:
         first = np.sort(np.unique(alike, axis=0, return_index=True)[1])
         rest, prices = rest[first], prices[:, first]
         scale = float(self.problem.decision_costs.max() or 1.0)
-        whole = np.array_equal(self._place[rest], np.arange(len(self._kind)))
+        whole = np.array_equal(self._place[rest], np.arange(self._place.max() + 1))
         expect = self._all if whole else sp.vstack([self.expect(question) for question in rest], format="csr")
         shape = (len(rest), -1, len(values))
         for _ in range(200):
