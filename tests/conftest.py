@@ -32,7 +32,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 # A failure must come back on every machine, and a slow machine must not be one.
 # `--hypothesis-profile full` looks longer.
 _SETTINGS: Any = {"derandomize": True, "deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("seqclass", max_examples=25, **_SETTINGS)
+settings.register_profile("seqclass", max_examples=15, **_SETTINGS)
 settings.register_profile("full", max_examples=250, **_SETTINGS)
 settings.load_profile("seqclass")
 # What is drawn must not depend on which modules happen to be imported: hypothesis would read the constants of ours, all

@@ -49,12 +49,14 @@ def _axes(values: Sequence[Any]) -> list[list[Any]]:
 
 
 def thin(items: Iterable[pytest.Item]) -> None:
-    """Mark as slow the cells that tests marked ``covering`` do not need.
+    """Mark as slow the cells that ``slow_cells`` names, and those that tests marked ``covering`` do not need.
 
     ``covering(1)`` asks for each value, wherever it occurs, and ``covering(0)`` for the first cell.
     """
     matrices: dict[str, list[Any]] = {}
     for item in items:
+        if (dear := item.get_closest_marker("slow_cells")) and item.nodeid.partition("[")[2][:-1] in dear.args:
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):
             matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for matrix in matrices.values():

@@ -76,6 +76,7 @@ def above_optimum(kind, seeds):
     return np.array(found)
 
 
+@pytest.mark.slow_cells("naive")
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "tree" else ()) for kind in CASES]
 )
@@ -122,6 +123,7 @@ def test_values_at_the_start_are_what_the_policy_costs_where_all_cases_are_follo
         assert values.value(problem.initial_belief())[0] == pytest.approx(exact(problem, RulePolicy(values)), abs=1e-6)
 
 
+@pytest.mark.slow_cells("tree")
 @pytest.mark.parametrize("kind", CASES)
 def test_sampled_cases_give_nearly_the_values_of_all(kind):
     for seed in range(2):
@@ -162,6 +164,7 @@ def test_an_improved_rule_asks_what_its_values_say():
     assert set(np.flatnonzero(np.isfinite(few)).tolist()) == tried
 
 
+@pytest.mark.slow_cells("rule1-tree")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("rule", [ClassInformation(), LookaheadSaving(2, 2)])
@@ -223,6 +226,7 @@ def pointing(data):
     )
 
 
+@pytest.mark.slow_cells("make_indicator")
 @pytest.mark.parametrize("make", [make_sensors, make_indicator])
 def test_what_says_where_to_look_is_asked_first(make):
     data = make(10)
@@ -233,6 +237,7 @@ def test_what_says_where_to_look_is_asked_first(make):
     assert min(c.cost for c in fixed) == pytest.approx(data.optimum.in_order, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_tried():
     problem = free_case(4).problem
     policy = SEARCH.solve(problem)
@@ -255,6 +260,7 @@ def test_the_same_seed_gives_the_same_policy():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["naive", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("tree", "network"))]
 )
@@ -280,6 +286,7 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
+@pytest.mark.slow_cells("1000")
 @pytest.mark.parametrize("limit", [560, 1000])
 @pytest.mark.filterwarnings("error")
 def test_what_was_tried_on_no_case_when_the_time_was_up_is_left_out(limit):
@@ -320,6 +327,7 @@ def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
     assert not Adaptive().enumerates(large)
 
 
+@pytest.mark.slow
 def test_no_further_candidate_is_begun_when_the_time_is_up():
     problem = free_case(4).problem
     with count_ticks() as looks:
@@ -347,6 +355,7 @@ def test_rules_of_ones_own_are_tried():
         Adaptive().solve(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
 
 
+@pytest.mark.slow
 def test_budgets_hold():
     for seed in range(2):
         case = free_case(seed)
@@ -420,6 +429,7 @@ def test_costs_of_going_on_are_kept_between_their_bounds():
     assert clip_to_bounds(np.array([-1.0, 0.1, 9.0]), following) == pytest.approx([0.05, 0.1, 0.05 + 0.15])
 
 
+@pytest.mark.slow
 def test_expected_saving_stops_in_time_along_its_rule():
     sensors = np.array([[[0.8, 0.3], [0.2, 0.7]]] * 30)
     problem = TableProblem([0.5, 0.5], sensors, prices=0.01, any_order=True)
@@ -440,6 +450,7 @@ def test_policies_come_back_from_files(kind, tmp_path):
     assert exact(again.problem, again) == exact(problem, policy)
 
 
+@pytest.mark.slow
 def test_a_classifier_says_what_order_was_chosen(tmp_path):
     data = make_sensors(2000)
     clf = SequentialClassifier(TreeNetwork(), discretizer="precomputed", order="adaptive", feature_costs=0.03)
@@ -542,6 +553,7 @@ def with_nodes(n):
     return clone(ONE_RULE).set_params(search_nodes=n)
 
 
+@pytest.mark.slow
 def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
     monkeypatch.setattr(adaptive, "fit_values", None)
     problem = priced(0, 10, 0.5)
@@ -626,6 +638,7 @@ def test_values_are_the_same_in_any_unit(seed):
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_search_takes_no_more_work_than_it_may(monkeypatch):
     known = []
     real = adaptive.OrderSearch.run
@@ -649,6 +662,7 @@ def test_a_search_takes_no_more_work_than_it_may(monkeypatch):
     assert len(known) == 4
 
 
+@pytest.mark.slow
 def test_with_and_without_a_certificate_the_same_search_is_taken():
     problem = priced(1)
     bare, certified = (clone(with_nodes(1000)).set_params(certificate_paths=n).solve(problem) for n in (0, 500))
@@ -726,6 +740,7 @@ def test_a_search_goes_on_if_its_policy_costs_a_tenth_more_at_most(monkeypatch):
         assert run == [0.01] * goes_on
 
 
+@pytest.mark.slow
 def test_the_race_is_told_and_values_are_fitted_in_full_once(monkeypatch):
     problem, real, fitted = priced(0, prior=FOUR), adaptive.fit_values, []
 

@@ -97,6 +97,7 @@ def test_contexts_that_were_tried_are_among_what_came_next(pointed: AdaptiveClas
     assert len(others) == len([one for one in pointed.choice_.candidates if one.name != NOTHING]) - 1
 
 
+@pytest.mark.slow
 def test_policies_of_folds_are_fitted_to_half_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     n_paths, plan = [], Adaptive._policy
     monkeypatch.setattr(Adaptive, "_policy", lambda self, problem: n_paths.append(self.n_paths) or plan(self, problem))
@@ -244,6 +245,7 @@ def test_it_buys_nothing_where_nothing_tells() -> None:
     assert clf.acquire(rng.normal(size=(5, 3))).n_features.max() == 0
 
 
+@pytest.mark.slow
 def test_it_warns_where_what_it_buys_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     ways = {name: candidates(EFFORTS["quick"], 0, 1000, 4)[name] for name in (NOTHING, INCUMBENT)}
@@ -282,6 +284,7 @@ def test_another_prior(fitted: AdaptiveClassifier) -> None:
     assert not hasattr(other, "held_out_")
 
 
+@pytest.mark.slow
 def test_cloned_and_fitted_again_and_the_share_that_is_done_is_told(fitted: AdaptiveClassifier, caplog: Any) -> None:
     with caplog.at_level(logging.INFO, "seqclass"):
         again = clone(fitted).fit(X, Y)
@@ -336,6 +339,7 @@ def test_wrong_settings() -> None:
             seqclass.adaptive(**{limit: -1}).fit(X, Y)
 
 
+@pytest.mark.slow_cells("five rows")
 @pytest.mark.filterwarnings("ignore:y. class 0 has a single row", "ignore:Held out, a row costs")
 @pytest.mark.parametrize(
     "spoil",
@@ -400,6 +404,7 @@ def test_runners_up_where_a_class_of_one_row_is_never_held_out() -> None:
     assert len(clf.runners_up(10)) == len(clf.choice_.candidates) - 2
 
 
+@pytest.mark.slow
 def test_runners_up_are_what_was_tried_next() -> None:
     clf = AdaptiveClassifier(0.05, effort="quick", max_features=2).fit(*load_iris(return_X_y=True))
     assert clf.choice_ is not None
@@ -452,6 +457,7 @@ def test_wrong_numbers_of_processes_are_refused(n_jobs, error):
         AdaptiveClassifier(effort="quick", n_jobs=n_jobs).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_what_fails_in_another_process_is_said_as_in_this_one(monkeypatch):
     class Fails(NaiveBayes):  # of this function alone, it is sent to other processes whole
         def fit(self, X, y, **settings):

@@ -66,11 +66,13 @@ def check_search(case, truth, n_nodes):
     assert case.run(free_order.PlannedPolicy(case.problem, search.plan()))[0] == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_exact_free_order_is_the_optimum():
     for case in cases(1000, 1018):
         check_exact(case)
 
 
+@pytest.mark.slow
 def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
     """Of independent answers, with groups or a further decision, against a recursion that shares no code with it."""
     for seed in range(1000, 1018):
@@ -121,6 +123,7 @@ def random_histories(problem, seed, n_rows=100):
         info = info.replace(account=account)
 
 
+@pytest.mark.slow_cells("0-groups2-limit2", "1-None-limit5", "1-groups1-limit1")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("groups", "limit"),
@@ -179,6 +182,7 @@ def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monke
     assert made == [4**5, 4**5, 4**6, 4**5]
 
 
+@pytest.mark.slow_cells("limit1")
 @pytest.mark.parametrize("limit", [{"max_questions": 2}, {"max_cost": 0.045}])
 def test_few_questions_of_many_are_planned_exactly(limit):
     """Two of forty questions: 120 histories are kept, whose second question is looked at without following it."""
@@ -248,6 +252,7 @@ def test_more_than_are_enumerated_are_listed():
     assert search.low - 1e-9 <= info.upper <= search.high + 1e-9
 
 
+@pytest.mark.slow
 def test_search_brackets_the_optimum_and_reaches_it():
     for case in cases(1030, 1034):
         check_search(case, case.optimum(), 40)
@@ -270,6 +275,7 @@ def test_no_fixed_order_is_better():
         assert min(case.fixed_optimum(order) for order in orders) >= truth - 1e-9
 
 
+@pytest.mark.slow
 def test_search_within_budgets():
     # 1051: groups, where nothing merges although the order of asking tells
     for case in cases(1050, 1056):
@@ -289,6 +295,7 @@ def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.0
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, any_order=True)
 
 
+@pytest.mark.slow
 def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_policy_comes_to():
     problem = many_sensors(10, price=0.01).replace(max_questions=6)
     policy = Adaptive(random_state=0).solve(problem)
@@ -360,6 +367,7 @@ def test_a_policy_of_a_limit_is_certified_by_the_least_of_what_is_known(n_classe
     assert policy.info.upper < ahead if fallback is OrderBoundPolicy else policy.info.upper == pytest.approx(ahead)
 
 
+@pytest.mark.slow
 def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(tmp_path):
     problem = many_sensors(6, n_classes=2)
     for most in (30, 200_000):

@@ -94,6 +94,7 @@ def optimum_from(info):
     return np.array([value(info[np.array([row])]) for row in different])[place.ravel()]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), most_once=st.integers(0, 4), n_classes=st.sampled_from([2, 2, 3]))
 def test_values_of_repeats_are_below_the_optimum_everywhere(seed, most_once, n_classes):
     problem = naive_problem(seed, n_questions=1 + seed // 6 % 3, n_classes=n_classes)
@@ -117,6 +118,7 @@ def mixture_problem(seed, *, n_questions=3, price=0.06):
     return MixtureProblem(prior, [0, 0, 1, 1], tables, rng.uniform(0.2, 1.0, n_questions) * price, any_order=True)
 
 
+@pytest.mark.slow_cells("12", "6")
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.slow if seed in (4, 5, 8, 10, 11, 13) else ()) for seed in range(14)]
 )
@@ -177,6 +179,7 @@ def exchangeable_optimum(prior, rates, price, n_questions):
     return float(value[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_classes", "share"), [pytest.param(4, 0.75, marks=pytest.mark.slow), (6, 0.75)])
 def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
     rates, prior = np.linspace(0.08, 0.92, n_classes), np.full(n_classes, 1 / n_classes)
@@ -265,6 +268,7 @@ def test_of_many_states_a_search_has_no_hints_and_of_more_there_are_none():
         HintedValues(many_states(101))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_states", [17, pytest.param(30, marks=pytest.mark.slow)])
 def test_hints_of_pairs_of_many_states_are_below_the_optimum_everywhere(n_states):
     problem = many_states(n_states)
@@ -287,6 +291,7 @@ def test_asked_once_each_the_values_are_the_optimum():
         assert truth * (1 - 2e-3) - 1e-9 <= values.value <= truth + 1e-9
 
 
+@pytest.mark.slow
 def test_more_questions_asked_once_never_loosen_the_bound():
     for seed in range(20, 23):
         problem = naive_problem(seed, n_questions=6)
@@ -295,6 +300,7 @@ def test_more_questions_asked_once_never_loosen_the_bound():
         assert bounds[-1] <= optimal_cost(problem) + 1e-9
 
 
+@pytest.mark.slow
 def test_a_discount_that_the_sets_do_not_tell_is_taken_as_given():
     """Of a group some of which may be asked again it is not known whether anything was paid for."""
     for seed in range(2):

@@ -419,6 +419,7 @@ class TestSensitivity:
         check = finite_differences(problem, GridValueIteration().solve(problem))
         np.testing.assert_allclose(check.price, [1.0])
 
+    @pytest.mark.slow
     def test_the_envelope_theorem(self) -> None:
         solver, step = ExactValueIteration(), 1e-6
         for seed in range(4):

@@ -150,6 +150,7 @@ def test_a_price_that_depends_on_the_way() -> None:
     assert "ask feature 1 for 0.01 to\\n0.04\\nand so on" in text
 
 
+@pytest.mark.slow
 def test_words_of_a_classifier() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = SequentialClassifier().fit(X, np.array(["malignant", "benign"])[y])
@@ -186,6 +187,7 @@ def test_graph_merges_histories_that_go_on_alike() -> None:
     assert_agrees(decision_graph(policy), policy)
 
 
+@pytest.mark.slow
 def test_limits_hold_and_say_what_they_cut() -> None:
     rng = np.random.default_rng(3)
     tables = rng.dirichlet(np.ones(4), size=(5, 3)).transpose(0, 2, 1)

@@ -227,6 +227,7 @@ class TestDeclaredCategories:
             clf = SequentialClassifier(order="given", feature_costs=0.001).fit_chunks(chunks)
             np.testing.assert_allclose(clf.predict_proba(self.NEW), whole.predict_proba(self.NEW))
 
+    @pytest.mark.slow
     def test_in_dask(self) -> None:
         dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
         frame = dd.from_pandas(self.FRAME.assign(y=Y), npartitions=2)

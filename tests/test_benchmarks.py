@@ -134,6 +134,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow_cells("certified_error.py")
 @pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmark scripts are not part of this installation")
 @pytest.mark.parametrize("script", [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in SCRIPTS])
 def test_a_quick_run_writes_its_rows(
@@ -310,6 +311,7 @@ def test_the_command_runs_a_script_of_ours(tmp_path: Path) -> None:
     ran_one(json.loads(files[0].read_text()), files[1].read_text(), "networks")
 
 
+@pytest.mark.slow
 @CHECKOUT
 def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert together.main(["--only", "broken", "peerless", "mute", "odd", "short", "beside", "alone"]) == 1
@@ -335,6 +337,7 @@ def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.Captur
     assert "this one breaks" in printed.err
 
 
+@pytest.mark.slow
 @CHECKOUT
 def test_a_run_goes_on_where_it_ended(together: Any, tmp_path: Path) -> None:
     assert together.main(["--only", "beside", "broken"]) == 1
@@ -353,6 +356,7 @@ def test_a_run_goes_on_where_it_ended(together: Any, tmp_path: Path) -> None:
     assert len(json.loads(Path("benchmarks.json").read_text())["scripts"]) == 1
 
 
+@pytest.mark.slow
 @CHECKOUT
 def test_a_script_that_takes_too_long_is_ended(together: Any) -> None:
     assert together.main(["--limit", "0.5", "--only", "endless"]) == 1

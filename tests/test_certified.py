@@ -151,6 +151,7 @@ def tables(seed: int, any_order: bool) -> TableProblem:
     return TableProblem([0.4, 0.6], likelihoods, prices=prices, any_order=any_order, **how)
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("any_order", [False, True])
 @settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(seed=st.integers(0, 10**6), charge=st.booleans(), most=st.sampled_from([None, 0, 2, 9]))
@@ -354,6 +355,7 @@ def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
         certify_error(clf, *fresh, others=[seqclass.etana().fit(*fresh)])
 
 
+@pytest.mark.slow
 def test_others_of_other_costs_are_refused(cancer: Any, clf: Any, fresh: Any) -> None:
     """The cheapest is chosen by what rules pay, so that what is planned at other prices would win by its prices."""
     X, y = cancer
@@ -431,6 +433,7 @@ def test_mean_cost(clf: Any, fresh: Any) -> None:
     assert contract.risk < contract.bound < 0.25
 
 
+@pytest.mark.slow
 def test_a_mean_cost_is_not_tried_at_the_dearest_rule_alone(cancer: Any) -> None:
     """Where features are dear, the rule that asks most costs most, and no other was ever looked at."""
     X, y = cancer
@@ -446,6 +449,7 @@ def test_a_mean_cost_is_not_tried_at_the_dearest_rule_alone(cancer: Any) -> None
     assert len(few.rungs) == 3
 
 
+@pytest.mark.slow
 def test_prices_are_told_in_their_unit(cancer: Any, tmp_path: Any) -> None:
     X, y = cancer
     clf = seqclass.etana(Costs(1, decision_costs=[[0, 90], [100, 0]], unit="EUR")).fit(X[:300], y[:300])
@@ -479,6 +483,7 @@ def test_which_rules_are_tried(cancer: Any) -> None:
     np.testing.assert_allclose(sorted(tried["price"]), 2.0 ** np.linspace(-4, 4, 13))
 
 
+@pytest.mark.slow
 def test_the_safest_rule_asks_two_hundred_questions() -> None:
     X, y = np.random.default_rng(0).integers(0, 2, (60, 210)), np.arange(60) % 2
     clf = SequentialClassifier(discretizer="precomputed", solver=FirstK(0), order="given").fit(X, y)
@@ -561,6 +566,7 @@ def test_rounded_rows_of_the_fit_are_refused(clf: Any, cancer: Any, how: str, tm
         assert certify_error(model, rounded[300:], y[300:], alpha=0.4).n_rows == 300
 
 
+@pytest.mark.slow_cells("spiked-3", "whole-2")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["numbers", "whole", "spiked"])

@@ -286,6 +286,7 @@ def test_explained_and_asked_live(adaptive):
         assert session.decision == adaptive.predict(row[None])[0]
 
 
+@pytest.mark.slow
 def test_another_prior(adaptive):
     other = adaptive.with_prior([0.9, 0.1])
     assert_allclose(

@@ -137,6 +137,7 @@ def test_unknown_settings_are_refused():
         etana(strategy="random")
 
 
+@pytest.mark.slow
 def test_ten_classes():
     X, y = load_digits(return_X_y=True)
     clf = etana(solver=Perseus(200, certificate_paths=0)).fit(X[:1200], y[:1200])
@@ -266,6 +267,7 @@ def test_missing_values(fitted, cancer):
     np.testing.assert_allclose(nothing.posterior, np.tile(clf.problem_.prior, (2, 1)))
 
 
+@pytest.mark.slow
 def test_sparse_equals_dense():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=150)

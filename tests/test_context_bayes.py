@@ -131,6 +131,7 @@ def test_a_bundle_is_a_context_that_is_tried():
     assert (record.decision == test.y).mean() > 0.55
 
 
+@pytest.mark.slow_cells("0.0")
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_missing_contexts(missing):
     X, y = wards(600, seed=2, missing=missing)
@@ -210,6 +211,7 @@ def test_explained(clf):
         assert len(explanation.steps) == n
 
 
+@pytest.mark.slow
 def test_another_prior(clf):
     other = clf.with_prior([0.9, 0.1])
     assert_allclose(

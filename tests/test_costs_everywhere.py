@@ -208,6 +208,7 @@ def test_sessions(name: str) -> None:
         assert case.paid == pytest.approx(record.paid[i])
 
 
+@pytest.mark.slow_cells("prices_after")
 @FIELDS
 def test_exported(name: str) -> None:
     if name == "prices_after":  # for which the bill has to know answers, as the reader does

@@ -72,6 +72,13 @@ def test_what_a_marked_test_does_not_need_becomes_slow() -> None:
     assert slow == [items[1].nodeid, items[2].nodeid, "v[0]"]
 
 
+def test_cells_that_are_named_are_slow_and_others_of_their_test_are_not() -> None:
+    named = pytest.mark.slow_cells("a-1", "b, c[0]").mark
+    items = [Item(f"t[{name}]", {"p": name}, named) for name in ("a-1", "a", "b, c[0]")] + [Item("u[a-1]", {"p": 1})]
+    thin(items)  # type: ignore[arg-type]
+    assert [bool(item.get_closest_marker("slow")) for item in items] == [True, False, True, False]
+
+
 def test_a_fixture_of_tuples_has_several_axes() -> None:
     items = [Item(f"t[{cell}]", {"q": cell}, pytest.mark.covering(1).mark) for cell in itertools.product("ab", "xy")]
     thin(items)  # type: ignore[arg-type]

@@ -196,6 +196,7 @@ def test_a_visit_that_the_policy_does_not_have_has_no_set() -> None:
     assert finished(case).differential is None
 
 
+@pytest.mark.slow
 def test_what_is_known_of_every_case_is_told_first() -> None:
     train, fresh = _gappy(400, 0), _gappy(300, 1)
     clf = SequentialClassifier(feature_costs=0.02, order="adaptive", known=[0], missing="informative").fit(*train)

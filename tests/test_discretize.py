@@ -85,6 +85,7 @@ def test_equals_one_column_at_a_time(X, n_bins, strategy, zero_bin, sparse):
         np.testing.assert_array_equal(codes[:, j], np.minimum(expected, discretizer.n_outcomes_[j] - 1))
 
 
+@pytest.mark.slow
 @given(matrices, matrices, st.integers(1, 5), st.sampled_from(STRATEGIES), st.sampled_from(ZERO_BINS))
 def test_new_data_dense_and_sparse(X, new, n_bins, strategy, zero_bin):
     new = np.resize(new, (len(new), X.shape[1]))

@@ -152,6 +152,7 @@ class TestFarValues:
         [line] = told(FRAME.assign(age=FRAME["age"].mask(np.arange(N) % 4 == 0, -999)), Y)
         assert "-999 lies so far" in line
 
+    @pytest.mark.slow_cells("999-1")
     @pytest.mark.parametrize(("n_columns", "n_warnings"), [(999, 1), (1000, 0)])
     def test_one_of_thousands_is_no_surprise(self, n_columns: int, n_warnings: int) -> None:
         X = np.random.default_rng(0).normal(size=(N, n_columns))
@@ -198,6 +199,7 @@ def test_where_doubts_begin(first: Any, doubtful: Any, words: str) -> None:
 
 
 class TestOnceAndNoFalseAlarm:
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:nothing is worth")
     def test_each_is_said_once_whatever_is_fitted(self) -> None:
         frame = FRAME.assign(age=COMMAS)

@@ -62,6 +62,7 @@ def least_mean(case, cases):
     return value(np.arange(len(cases.costs)), {}) / len(cases.costs)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
 def test_the_search_finds_the_least_mean_cost(seed, n):
     case = any_case(seed)
@@ -121,6 +122,7 @@ def test_certificates_take_what_is_nearer():
     assert surely.lower + 0.1 * found.upper < found.lower <= optimal_cost(problem)
 
 
+@pytest.mark.slow
 def test_bounds_by_hints_are_left_out_where_drawn_cases_tell_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = noisy(6, 4)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
@@ -139,6 +141,7 @@ def test_a_policy_whose_cost_is_certain_says_that_its_lower_end_is_not():
     assert "0.99 confidence" in str(found)
 
 
+@pytest.mark.slow
 def test_of_a_network_cases_are_drawn_at_once():
     rng = np.random.default_rng(1)
     parents = [[], [0], [0, 1], [1], [2], [0, 4], [3, 5]]

@@ -53,6 +53,7 @@ def test_counts_fade_by_age_however_rows_come(at: list[int]) -> None:
     np.testing.assert_allclose(clf.model_.posterior(codes), whole.model_.posterior(codes))
 
 
+@pytest.mark.slow_cells("adaptive-model1", "conditional-model0")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0), NaiveBayes()])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -90,6 +91,7 @@ def test_a_class_that_has_gone_is_still_known() -> None:
     assert clf.model_.class_prior_[2] < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:nothing is worth buying")  # which three rows cannot show
 def test_rows_that_fade_too_fast_are_warned_of() -> None:
     for clf in (SequentialClassifier(half_life=2, discretizer=BINS), cheap(half_life=2)):
@@ -131,6 +133,7 @@ def test_wrong_half_lives(how: dict[str, Any], rows: int, said: str) -> None:
         clf.partial_fit([[0], [1], [1], [0]][:rows], [0, 1, 1, 0][:rows], classes=[0, 1], n_outcomes=2)
 
 
+@pytest.mark.slow_cells("5")
 @pytest.mark.parametrize("n_folds", [2, 5])
 def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) -> None:
     clf = fading(order="given", feature_costs=0.02).fit(X, Y, held_out=n_folds)
@@ -216,6 +219,7 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.predict_proba(late), faded.predict_proba(late))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_ways")
 @pytest.mark.parametrize("how", [{}, pytest.param({"budget": 1}, marks=pytest.mark.slow)])
 def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
@@ -227,6 +231,7 @@ def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
     np.testing.assert_array_equal(faded.held_out_.decision_costs, by_hand.held_out_.decision_costs)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loose_mixtures")
 def test_what_chooses_knows_a_class_of_long_ago() -> None:
     y = Y.copy()
@@ -248,6 +253,7 @@ def test_what_chooses_and_forgets_can_be_followed() -> None:
     assert forgets.cost < keeps.cost - 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.covering(0)
 @pytest.mark.parametrize("kind", ["object", "string"])
 def test_followed_texts_are_those_of_the_whole_stream_so_far(kind: str) -> None:
@@ -410,6 +416,7 @@ def test_wrong_cases() -> None:
         DriftTest.from_classifier(SequentialClassifier().fit(X, Y), X, Y, margin=0.1)
 
 
+@pytest.mark.slow
 def test_following_forgets_what_is_no_longer_so() -> None:
     X, y = stream(1600, 800)
     clf = SequentialClassifier(feature_costs=0.02)

@@ -107,6 +107,7 @@ def test_responses_of_kernels_are_counted_up_to_each_step(monkeypatch: pytest.Mo
         np.testing.assert_allclose(seen, np.hstack(expected), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_patterns_are_found_wherever_they_occur() -> None:
     rng, y = np.random.default_rng(3), np.arange(90) % 2
     series = rng.normal(size=(90, 30))
@@ -146,6 +147,7 @@ def with_flat_starts(rng: np.random.Generator) -> tuple[Any, Any]:
     return X, y
 
 
+@pytest.mark.slow_cells("of_three_classes-0.9", "with_flat_starts-0.5")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 @pytest.mark.parametrize("make", [drifting, of_three_classes, with_flat_starts])
@@ -329,6 +331,7 @@ def test_other_sessions_refuse_series(clf: EarlyClassifier) -> None:
         Session(clf)
 
 
+@pytest.mark.slow
 def test_series_that_begin_alike_or_are_short() -> None:
     alike = np.hstack([np.zeros((60, 2)), X[:60]])  # warnings are errors here
     clf = EarlyClassifier(0.03, n_patterns=40).fit(alike, Y[:60])

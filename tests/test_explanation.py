@@ -152,6 +152,7 @@ def test_nothing_left_to_ask_for(cancer: Any) -> None:
     assert "Stopped: the policy names no further feature." in str(sure)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_expected_savings_by_recursion(seed: int) -> None:
     """Against value iteration in plain Python over all histories of a small naive Bayes problem."""

@@ -77,6 +77,7 @@ def is_sure(stop: str, row: np.ndarray, asked: list[int], delta: float, error: f
     return True
 
 
+@pytest.mark.slow_cells("CI-True", "GLR-False")
 @pytest.mark.parametrize(
     "stop, at_cuts",
     [
@@ -103,6 +104,7 @@ def test_the_first_item_is_that_of_most_information_where_the_ability_is_expecte
     assert rule.next(nothing.problem_.initial_belief())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
 
 
+@pytest.mark.slow
 def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -> None:
     small = ItemResponse.from_items({name: values[:5] for name, values in BANK.items()}, cuts=[0.0], points=7)
     rules = Rules(enemies=[[0, 1]], mandatory=[4])
@@ -135,6 +137,7 @@ def test_more_certainty_takes_more_items() -> None:
     assert (found[0].decision != Y).mean() >= (found[1].decision != Y).mean()
 
 
+@pytest.mark.slow
 def test_the_best_are_drawn_among_alike() -> None:
     clf = planned(ExposureControl(QUICK, best_of=5, n_lots=400, certificate_paths=0))
     belief, share = clf.policy_.initial_belief()
@@ -176,6 +179,7 @@ def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
         policy_data(clf)
 
 
+@pytest.mark.slow_cells("1-0.3-rules1")
 @pytest.mark.parametrize(
     "seed, most, rules",
     [
@@ -198,6 +202,7 @@ def test_of_fresh_persons_no_item_is_asked_of_more_than_allowed(seed: int, most:
     assert most - 0.08 < asked.max() <= most + 0.005  # a standard error, or less
 
 
+@pytest.mark.slow
 def test_without_time_to_calibrate_no_item_is_asked_of_more_than_allowed() -> None:
     plan = ExposureControl(QUICK, max_exposure=0.3, max_seconds=0.0, certificate_paths=0)
     clf = planned(plan)
@@ -207,6 +212,7 @@ def test_without_time_to_calibrate_no_item_is_asked_of_more_than_allowed() -> No
         planned(ExposureControl(QUICK, max_exposure=0.001))
 
 
+@pytest.mark.slow
 def test_a_certificate_of_what_is_controlled_is_about_all_orders() -> None:
     few = ItemResponse.from_items({key: values[:8] for key, values in BANK.items()}, cuts=[-0.4, 0.5], points=21)
     plan = ExposureControl(QUICK, max_exposure=0.4, n_lots=50, n_cases=1000, certificate_paths=100)
@@ -215,6 +221,7 @@ def test_a_certificate_of_what_is_controlled_is_about_all_orders() -> None:
     assert clf.policy_.info.upper >= evaluate(plain.problem_, plain.policy_).cost - 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver",
     [
@@ -238,6 +245,7 @@ def test_rules_come_before_exposure() -> None:
     assert np.delete(found, 12).max() < 0.6
 
 
+@pytest.mark.slow
 def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     clf = quick()
     report = exam_report(clf, 2000, n_bands=5, random_state=1)

@@ -189,6 +189,7 @@ def assert_rules_hold(response: dict[str, Any]) -> None:
     assert not any(one.get("answer") and one.get("item") for one in items_of(response))  # qrs-1
 
 
+@pytest.mark.slow_cells("grid-0")
 @pytest.mark.parametrize("form", ["grid-0", "bundle-0", "known-0"])
 def test_what_comes_back_has_the_published_structure(client: Any, paths: dict[str, Path], form: str) -> None:
     """By `fhir.resources`, of R4B, whose resources used here are those of R4."""
@@ -352,6 +353,7 @@ def test_forms_that_are_not_served_are_refused(client: Any, paths: dict[str, Pat
         assert guarded.post(NEXT, json={}).json()["issue"][0]["code"] == "login"
 
 
+@pytest.mark.slow
 def test_policies_drawn_by_lot_need_the_identifier_of_the_response(tmp_path: Path) -> None:
     clf = SequentialClassifier(feature_costs=0.02, target_cost=0.03, order="adaptive").fit(*frame_of(0, 2))
     clf.save(tmp_path / "lot.seq")

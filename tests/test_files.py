@@ -116,6 +116,7 @@ save("what never takes its place", sys.argv[1])
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_predict_left_goes_when_it_runs_again(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": np.repeat([0.0, 1.0], 20)})
     clf = SequentialClassifier().fit(frame, np.repeat(["a", "b"], 20))

@@ -49,6 +49,7 @@ def check_full_lookahead(seed, tree, most=6):
     assert (found.cost, found.n_features, found.price) == pytest.approx((cost, n_asked, price), abs=1e-9)
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("tree", [False, True])
 def test_full_lookahead_is_the_optimum_over_all_orders(tree):
     for seed in range(4):
@@ -111,6 +112,7 @@ def lookahead_costs_of_all(info):
     return costs
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("tree", [False, True])
 def test_acquire_agrees_with_following_each_row(tree):
     for seed in range(2):
@@ -283,6 +285,7 @@ def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
     np.testing.assert_array_equal(np.unique(bundle.decode(branches.outcome)), [0, 1, 2])
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("any_order", [False, True])
 def test_policies_run_on_problems_with_large_bundles(any_order):
     _, X, y, problem = sampled_problem(7, any_order=any_order)

@@ -59,6 +59,7 @@ def test_changed_prices(seed):
     assert result.held.n_features == pytest.approx(run.n_features)
 
 
+@pytest.mark.slow_cells("5")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_frontiers_are_separate_solutions(seed):
     problem = free_case(seed, tree=seed % 2 == 1, most=4).problem

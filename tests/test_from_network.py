@@ -53,6 +53,7 @@ def all_orders(model: DiscreteNetwork, price: float) -> float:
     return value(np.ones(len(X), dtype=bool), frozenset())
 
 
+@pytest.mark.slow_cells("1-n0", "6-n0")
 @pytest.mark.parametrize("seed, targets", [(1, "n0"), (6, "n0"), (2, ["n0", "n3"])])
 def test_the_optimum_of_a_small_network(seed: int, targets: Any) -> None:
     network = random_network(seed, 6)
@@ -116,6 +117,7 @@ def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_allclose(share, other.initial_belief().asking(0).outcome_probabilities[0, : len(share)], atol=0.1)
 
 
+@pytest.mark.slow
 def test_a_live_case_names_states(tmp_path: Path) -> None:
     network = random_network(6, 7)
     clf = SequentialClassifier.from_network(
@@ -248,6 +250,7 @@ def rare() -> tuple[SequentialClassifier, pd.DataFrame, Any]:
     return clf, frame, y
 
 
+@pytest.mark.slow
 def test_a_plan_is_cross_validated_and_searched(rare: Any) -> None:
     clf, frame, y = rare
     scores = cross_val_score(clf, frame, y, cv=KFold(3), error_score="raise")

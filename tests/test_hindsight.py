@@ -116,6 +116,7 @@ def by_hand(made, problem, cases):
     return np.array(found)
 
 
+@pytest.mark.slow_cells("3-2-0", "4-2-0")
 @pytest.mark.covering
 @pytest.mark.parametrize(
     ("depth", "n_tabled", "seed"),

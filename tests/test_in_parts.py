@@ -239,6 +239,7 @@ def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parts == [7, 7, 7, 7, 7, 5]
 
 
+@pytest.mark.slow
 def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(correlated, "_TUNING", replace(correlated._TUNING, joint_bytes=500))
     n_compared = 0
@@ -295,6 +296,7 @@ def test_a_text_set_has_narrow_positions(monkeypatch: pytest.MonkeyPatch) -> Non
 # commands and chunks of data
 
 
+@pytest.mark.slow
 def test_predict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame, ill = people(60)
     frame = frame.drop(columns="flag")
@@ -307,6 +309,7 @@ def test_predict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(main, command).stdout == whole.stdout
 
 
+@pytest.mark.slow
 def test_rows_of_missing_features(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same where nothing is missing, and the same in distribution where cells are drawn."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -331,6 +334,7 @@ def test_rows_of_missing_features(monkeypatch: pytest.MonkeyPatch) -> None:
         assert abs(one[1] - other[1]) < 5 * np.hypot(*errors)
 
 
+@pytest.mark.slow
 def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     """No task has the rows of two partitions, and statistics are added up a few at a time."""
     frames = pytest.importorskip("dask.dataframe")

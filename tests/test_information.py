@@ -105,6 +105,7 @@ def test_contingency_refuses(X, codes, weight, message):
         contingency_table(np.array(X), codes, 2, 2, weight)
 
 
+@pytest.mark.slow
 @given(cases)
 def test_information_equals_sklearn_over_the_present_rows(case):
     X, y, _ = case
@@ -174,6 +175,7 @@ def shared_by_pairs(X, y, dtype=np.float64):
     return conditional_mutual_information(X, codes, count_outcomes(X), n_classes, dtype)
 
 
+@pytest.mark.slow
 @given(cases, st.lists(st.integers(1, 6), min_size=7, max_size=7))
 @settings(max_examples=settings.default.max_examples * 8 // 25)
 def test_conditional_information_equals_a_loop_over_pairs(case, sizes):

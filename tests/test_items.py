@@ -56,6 +56,7 @@ def all_orders(model: Any, price: float) -> float:
     return value(start, frozenset())
 
 
+@pytest.mark.slow_cells("items")
 @pytest.mark.parametrize("name", MODELS)
 def test_the_optimum_of_a_small_bank(name: str) -> None:
     model = MODELS[name]()
@@ -70,6 +71,7 @@ def test_the_optimum_of_a_small_bank(name: str) -> None:
     assert bounds.upper >= best - 1e-9
 
 
+@pytest.mark.slow_cells("items-adaptive", "items-information", "items-order3")
 @pytest.mark.parametrize(
     ("name", "order"),
     [

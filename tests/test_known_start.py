@@ -106,6 +106,7 @@ def test_solvers_of_a_fixed_order_find_the_mean_over_starts(solver, n_classes):
     assert sampled.lower <= least + ALIKE <= sampled.upper + 2 * ALIKE
 
 
+@pytest.mark.slow_cells("adaptive-tree")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -179,6 +180,7 @@ def test_planning_with_the_start_costs_no_more_than_planning_from_nothing_and_be
     assert cost(with_start.acquire(X)) <= cost(without.acquire(X, known=KNOWN)) + 0.01
 
 
+@pytest.mark.slow_cells("solver2")
 @pytest.mark.parametrize("solver", [None, Adaptive([ClassInformation()]), Adaptive(max_seconds=30), FirstK(0)])
 def test_solvers_of_any_order_begin_with_the_starts(solver):
     X, y = drawn(6, n_classes=4, n=400)
@@ -222,6 +224,7 @@ def test_another_prior_weighs_and_believes_the_starts_anew():
     np.testing.assert_allclose(after.weight, weight / weight.sum(), atol=ALIKE)
 
 
+@pytest.mark.slow_cells("adaptive-naive Bayes", "conditional-mixture", "conditional-tree")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("order", "name"),
@@ -257,6 +260,7 @@ def test_a_graph_begins_with_nothing_known():
         policy_data(clf)
 
 
+@pytest.mark.slow
 def test_limits_count_what_is_asked_alone():
     X, y = drawn(10, n=400, n_classes=3)
     clf = fitted(X, y, max_features=1, order="adaptive", feature_costs=0.001)
@@ -299,6 +303,7 @@ def test_what_cannot_be_is_refused(settings, message):
         fitted(X, y, **settings)
 
 
+@pytest.mark.slow
 def test_others_fit_with_it(few_ways):
     X, y = drawn(13, n=120)
     clf = AdaptiveClassifier(0.02, effort="quick", known=KNOWN).fit(X, y)
@@ -327,6 +332,7 @@ def spoken(seed=0, n=300):
 PAIRS = {0: 3, 1: 4, 2: None}
 
 
+@pytest.mark.slow_cells("model1", "model2")
 @pytest.mark.parametrize("model", [None, ClassMixture(2, random_state=0), TreeNetwork()])
 def test_what_was_volunteered_is_not_asked_for(model):
     X, y = spoken()
@@ -380,6 +386,7 @@ def test_pairs_that_cannot_be_are_refused(settings, message):
         fitted(X, y, **({"order": "adaptive"} | settings))
 
 
+@pytest.mark.slow
 def test_deciding_at_once_is_by_what_is_known(few_ways):
     X, y = drawn(14, n=600)
     known = KNOWN
@@ -392,6 +399,7 @@ def test_deciding_at_once_is_by_what_is_known(few_ways):
         assert not held.linear.prices.max() > 0.04 + ALIKE
 
 
+@pytest.mark.slow
 def test_a_choice_of_models_takes_pairs():
     X, y = spoken(3, n=150)
     clf = AdaptiveClassifier(0.01, effort="quick", known=PAIRS).fit(X, y)
@@ -412,6 +420,7 @@ def test_what_begins_every_case_alike_refuses(order, tmp_path, monkeypatch):
         estimate_cost(clf, X, y)
 
 
+@pytest.mark.slow
 def test_thresholds_and_frontiers_begin_with_the_starts():
     X, y = drawn(16, n=400)
     clf = f_etana(0.03, known=KNOWN, discretizer="precomputed").fit(X, y)

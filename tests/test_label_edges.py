@@ -57,6 +57,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans(), st.booleans())
 def test_one_column_at_a_time(seed: int, n_bins: int, sparse: bool, zero_bin: bool) -> None:
     X, y = drawn(seed)

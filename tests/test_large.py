@@ -46,6 +46,7 @@ def test_any_chunks_give_the_model_of_all_rows(at: list[int]) -> None:
     same(quick().fit(FRAME, ILL), quick().fit_chunks(cut(FRAME, ILL, at)))
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(CUTS, st.sampled_from([{"zero_bin": True}, {"n_bins": "sparsity"}, {"n_bins": 7}, {"n_bins": "n_classes"}]))
 def test_sparse_rows_stay_sparse_and_give_the_same(at: list[int], how: dict[str, Any]) -> None:
@@ -69,6 +70,7 @@ def test_sparse_chunks_are_of_any_form(form: str) -> None:
 WHOLE = [-3.0, 0.0, 2.0, 59.0, 61.0, np.nan]
 
 
+@pytest.mark.slow
 @given(
     st.one_of(*[st.lists(st.sampled_from(some), min_size=2, max_size=30) for some in (WHOLE, [*WHOLE, 0.5, 1e17])]),
     st.data(),
@@ -105,12 +107,14 @@ def test_quantiles_of_many_rows_are_within_the_rank_error_of_the_sketch() -> Non
     assert np.isin(edges, values).all()
 
 
+@pytest.mark.slow
 def test_the_order_of_chunks_does_not_matter_for_counts() -> None:
     chunks = cut(FRAME, ILL, [50, 120, 121])
     one, other = quick(order="given").fit_chunks(chunks), quick(order="given").fit_chunks(chunks[::-1])
     same(one, other)
 
 
+@pytest.mark.slow
 def test_policy_seen_rows_and_held_out_are_those_of_fit_where_the_sample_is_all() -> None:
     one = seqclass.etana().fit(X, Y, held_out=3)
     other = seqclass.etana().fit_chunks(cut(X, Y, [100, 400]), held_out=3)
@@ -173,6 +177,7 @@ def kinds(n: int) -> tuple[Any, Any]:
     return (rng.random((n, 8)) < chance[y, kind]).astype(int), y
 
 
+@pytest.mark.slow
 def test_a_mixture_of_few_rows_is_that_of_the_rows() -> None:
     codes, y = kinds(250)
     models = [quick(observation_model=ClassMixture(n_bags=2), discretizer="precomputed") for _ in range(2)]
@@ -180,6 +185,7 @@ def test_a_mixture_of_few_rows_is_that_of_the_rows() -> None:
     np.testing.assert_array_equal(one.tables_, other.tables_)
 
 
+@pytest.mark.slow
 def test_a_mixture_goes_on_over_all_rows() -> None:
     codes, y = kinds(5000)
     codes[::9, 2] = -1
@@ -199,6 +205,7 @@ def test_a_mixture_goes_on_over_all_rows() -> None:
         assert found.class_count_.tolist() == np.bincount(y).tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(CUTS)
 def test_rows_are_added_as_if_they_had_all_been_there(at: list[int]) -> None:
@@ -410,6 +417,7 @@ def test_a_discretiser_that_is_fitted_and_a_model_that_is_fitted_stay() -> None:
     assert kept.model_ is model
 
 
+@pytest.mark.slow
 def test_parquet_is_read_in_chunks_and_gives_the_same(tmp_path: Path) -> None:
     folder = write(tmp_path / "rows", cut(FRAME, ILL, [100, 130]))
     chunks = read_parquet(folder, target="ill", chunk_rows=40)
@@ -486,6 +494,7 @@ def test_quantiles_without_the_library_say_what_to_install(monkeypatch: pytest.M
         quick(discretizer=Discretizer(strategy="quantile")).fit_chunks(cut(X, Y, [100]))
 
 
+@pytest.mark.slow_cells("quantile-7")
 @pytest.mark.parametrize(
     ("strategy", "size"),
     [

@@ -21,6 +21,7 @@ FRAME, ILL = people(240)
 NUMBERS = FRAME[["dose", "visits", "zeros"]]
 
 
+@pytest.mark.slow
 def test_a_frame_gives_the_model_of_its_rows() -> None:
     whole = quick().fit(FRAME, ILL)
     frame = dd.from_pandas(FRAME.assign(ill=ILL), npartitions=6)
@@ -35,6 +36,7 @@ def test_a_frame_gives_the_model_of_its_rows() -> None:
     )
 
 
+@pytest.mark.slow_cells("ClassMixture")
 @pytest.mark.parametrize("make", [ClassMixture, Discretizer, FCBF, InformationFilter, NaiveBayes, OFS, quick])
 def test_models_that_differ_in_what_they_learnt_have_tokens_of_their_own(make: Any) -> None:
     whole = np.arange(240)[:, None] % [2, 3, 5]
@@ -113,6 +115,7 @@ def on_a_cluster(**how: Any) -> None:
     assert decided.tolist() == clf.predict(FRAME).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_cluster_of_threads_gives_the_same() -> None:
     on_a_cluster(processes=False)

@@ -82,6 +82,7 @@ def test_what_is_cut_short_leaves_whole_parts_only(
     assert predict_parquet(clf, folder, tmp_path / "out").n_skipped == 1
 
 
+@pytest.mark.slow
 def test_a_changed_file_and_other_columns_are_decided_again(
     clf: SequentialClassifier, folder: Path, tmp_path: Path
 ) -> None:

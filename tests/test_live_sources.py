@@ -103,6 +103,15 @@ def fit(classes: int = 2, **settings: Any) -> SequentialClassifier:
     return SequentialClassifier(**{"feature_costs": 0.02} | settings).fit(HOLES, y)
 
 
+@pytest.mark.slow_cells(
+    "bundles, any order",
+    "calibrated",
+    "contexts, any order",
+    "contexts, one order",
+    "groups",
+    "mixture, any order",
+    "tree, any order",
+)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_it_is_the_record_of_a_table(name: str) -> None:
     clf, data = fit(**SETTINGS[name]), HOLES[:30]
@@ -154,6 +163,7 @@ def mixed() -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow_cells("ReadsLater")
 @pytest.mark.parametrize("make", [Reads, ReadsLater])
 def test_values_of_every_kind_are_kept_in_a_file(make: Any, tmp_path: Path) -> None:
     frame = mixed()
@@ -282,6 +292,7 @@ class Waits(ReadsLater):
         return found
 
 
+@pytest.mark.slow
 def test_who_waits_holds_nobody_up_and_few_calls_are_under_way() -> None:
     clf = fit(**FREE)
     expected = clf.acquire(HOLES)
@@ -502,6 +513,7 @@ def test_the_recipes_and_the_adaptive_classifier_take_sources(few_ways: None) ->
         assert_same(clf.acquire(provider=Reads(X), n=200), clf.acquire(X))
 
 
+@pytest.mark.slow
 def test_an_error_ends_the_calls_under_way(tmp_path: Path) -> None:
     clf, under_way = fit(**SETTINGS["naive Bayes, one order"]), set()
 

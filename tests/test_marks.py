@@ -99,6 +99,7 @@ def test_few_marks_are_the_bundle_of_their_columns(model: object) -> None:
         np.testing.assert_array_equal(left.posterior, right.posterior)
 
 
+@pytest.mark.slow
 def test_fingerprints_answer_as_numbers_do(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(10)  # 1024 joint outcomes: too many to list them, few enough to be numbered
     one = classifier().fit(X, y)
@@ -135,6 +136,7 @@ def test_beliefs_are_the_product_of_all_marks(fitted: SequentialClassifier) -> N
     np.testing.assert_allclose(case.posterior, joint / joint.sum(), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_session_takes_marks_keeps_them_and_shows_them_by_name(fitted: SequentialClassifier, tmp_path) -> None:
     case = fitted.session()
     assert case.next_feature.name == "pain is"
@@ -212,6 +214,7 @@ KNOWING = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow_cells("bayes-adaptive", "mixture-adaptive", "tree-adaptive", "tree-conditional")
 @KNOWING
 def test_what_is_said_of_known_marks_is_what_is_said_of_their_columns(name: str, order: str) -> None:
     X, y = table(5)
@@ -269,6 +272,7 @@ def known_questions(data: dict[str, Any], marks: list[str]) -> list[tuple[int, l
     return found
 
 
+@pytest.mark.slow_cells("mixture")
 @pytest.mark.parametrize("name", ["mixture", "tree"])
 def test_a_source_is_told_the_marks_that_are_known(name: str, tmp_path: Path) -> None:
     if shutil.which("cc") is None:
@@ -304,6 +308,7 @@ int main(void)
     np.testing.assert_allclose(np.array(numbers, dtype=float), [case.paid, *case.posterior], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_rows_hold_marks_as_cells_lists_or_columns(fitted: SequentialClassifier) -> None:
     X, _ = table()
     record, columns = fitted.acquire(X), split_marks(X, ["pain is"])
@@ -322,6 +327,7 @@ def run(*args: object, **how: str) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_live_cases_and_tables_on_the_command_line_have_marks(fitted: SequentialClassifier, tmp_path) -> None:
     fitted.save(tmp_path / "m.seq")
     asked = run("ask", tmp_path / "m.seq", input="m3; zz\nm3; m7\n?\n?\n")
@@ -356,6 +362,7 @@ def test_marks_have_words(rows: str, fitted: SequentialClassifier, tmp_path) -> 
         policy_data(fitted, labels=tmp_path / "l.csv")
 
 
+@pytest.mark.slow
 def test_a_table_of_prices_has_bundles_beside_marks(tmp_path: Path) -> None:
     X, y = table(3, 60)
     X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)

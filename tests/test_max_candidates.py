@@ -133,6 +133,7 @@ def test_rules_that_look_once_are_tried_however_many_questions_there_are():
     assert any(name.startswith("LookaheadSaving") for name in found.ordering.skipped)
 
 
+@pytest.mark.slow
 def test_where_questions_are_few_look_ahead_tries_them_all():
     # a tree offers no hidden states; the complaint says nothing by itself, and is the last by its own saving
     data = make_sensors(2000, 6, random_state=0)

@@ -72,6 +72,7 @@ def test_a_gap_where_training_had_none_tells_nothing() -> None:
 MODELS = [NaiveBayes(), TreeNetwork(), ClassMixture(3, random_state=0)]
 
 
+@pytest.mark.slow_cells("model1-adaptive", "model2-conditional")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 @pytest.mark.parametrize("model", MODELS)
@@ -84,6 +85,7 @@ def test_it_pays_where_gaps_tell_of_the_class(model: Any, order: str) -> None:
     assert cost(missing="informative") < cost() - 0.03
 
 
+@pytest.mark.slow_cells("conditional-None")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("bundles", [None, ["s", "s", None, None, "t"]])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -271,6 +273,7 @@ def test_groups_for_components_leave_missing_alone() -> None:
     assert sorted(np.round(gone).tolist()) == [0, 0, 1, 1]
 
 
+@pytest.mark.slow
 def test_known_at_the_start_a_gap_tells_a_live_case_what_it_tells_a_batch() -> None:
     clf = informed(order="adaptive", known=["kind"])
     batch = clf.acquire(FRESH.iloc[:30], known=["a", "c"], record_beliefs=True)
@@ -328,6 +331,7 @@ def test_rows_that_are_added_keep_the_setting(first: str, then: str) -> None:
         clf.set_params(missing=then).partial_fit([[0]], [0])
 
 
+@pytest.mark.slow_cells("model1")
 @pytest.mark.parametrize("model", [ClassMixture(2, density="auto", random_state=0), TreeNetwork(random_state=0)])
 def test_rows_that_are_added_are_learnt_as_all_at_once(model: Any) -> None:
     """A model that is fitted anew hears what the first fit heard: which outcomes are no values, names, bundles."""

@@ -259,6 +259,7 @@ def read_as_acquired(clf: SequentialClassifier, data: dict[str, Any]) -> None:
         np.testing.assert_allclose(stand[0], record.posterior[i], atol=1e-9)
 
 
+@pytest.mark.slow_cells("graph-any, bundle")
 @pytest.mark.covering(1)
 def test_exported_as_data(clf: SequentialClassifier) -> None:
     data = policy_data(clf)

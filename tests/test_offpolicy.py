@@ -237,6 +237,7 @@ def truth(clf: Any) -> float:
     return float(score_rows(clf, *people(100_000, 1)).realised_cost)
 
 
+@pytest.mark.slow_cells("False")
 @pytest.mark.parametrize("known", [False, True])
 def test_estimates_find_the_truth(clf: Any, truth: float, known: bool) -> None:
     X, y = people(6000, 2)
@@ -251,6 +252,7 @@ def test_estimates_find_the_truth(clf: Any, truth: float, known: bool) -> None:
     assert table["ipw"].n_counted == round(6000 * table["ipw"].replayed)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 30), st.integers(20, 60))
 def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     X, y = people(n, seed)
@@ -352,6 +354,7 @@ def test_seed_and_texts(clf: Any) -> None:
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
+@pytest.mark.slow
 def test_refusals(clf: Any) -> None:
     X, y = people(300, 13)
     records, chance = recorded(X, 14)

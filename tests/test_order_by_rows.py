@@ -38,6 +38,7 @@ def realised(clf: SequentialClassifier, X: Any, y: Any) -> Any:
     return (record.decision != y) + record.paid
 
 
+@pytest.mark.slow
 def test_what_repeats_is_left_to_an_order_made_on_rows(tmp_path: Path) -> None:
     X, y = repeated(600, 0)
     clf = fitted(X, y)

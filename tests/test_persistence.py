@@ -206,6 +206,7 @@ arrays = hnp.arrays(
 )
 
 
+@pytest.mark.slow
 @given(value=st.lists(plain | arrays, max_size=3))
 def test_round_trip_of_anything_plain(value: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert equal(value, through(value, tmp_path_factory.getbasetemp() / "any.seq"))
@@ -625,6 +626,7 @@ def test_truncated_files(path: Path) -> None:
     refused(content[1:], path)
 
 
+@pytest.mark.slow
 def test_flipped_bits(path: Path) -> None:
     save(small(), path)
     content = path.read_bytes()

@@ -168,6 +168,7 @@ class TestBeliefPath:
         assert "stop: refer" in [t.get_text() for t in display.ax_.get_legend().get_texts()]
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_long_names_stay_legible(self, three: SequentialClassifier) -> None:
         X = pd.DataFrame(load_iris().data, columns=three.feature_names_in_)
         counts = three.acquire(X).n_features
@@ -220,6 +221,7 @@ class TestAccuracyFeatures:
         if xscale != "linear":
             assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_notes_never_cover_one_another(self) -> None:
         rng = np.random.default_rng(0)
         x, y = rng.normal(5, 0.3, 30).clip(0), rng.normal(0.9, 0.01, 30).clip(0, 1)
@@ -238,6 +240,7 @@ class TestAccuracyFeatures:
         assert (display.intervals[:, 0] < display.accuracy).all()
         assert (display.intervals[:, 1] > display.accuracy).all()
 
+    @pytest.mark.slow
     def test_costs_make_a_curve(self, cancer: Any) -> None:
         X, y = cancer
         tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[::2], y[::2])
@@ -334,6 +337,7 @@ class TestStoppingRegion:
         assert len(spans) == 3
         np.testing.assert_allclose([spans[1].x0, spans[1].x1], p[display.go_on][[0, -1]], atol=1e-3)
 
+    @pytest.mark.slow
     def test_every_stage_below_the_horizon(self, two: SequentialClassifier) -> None:
         for stage in (0, 1, two.policy_.n_stages - 1):
             display = StoppingRegionDisplay.from_estimator(two, stage, resolution=50)
@@ -471,6 +475,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
         AccuracyFeaturesDisplay.from_points(["a"], [1], [0.5])
 
 
+@pytest.mark.slow
 def test_the_import_leaves_matplotlib_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package is imported anew, by a process that seems to have neither it nor matplotlib as yet."""
 
@@ -488,6 +493,7 @@ def test_the_import_leaves_matplotlib_alone(monkeypatch: pytest.MonkeyPatch) -> 
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_stopping_regions_of_a_classifier_that_draws_lots(cancer: Any) -> None:
     clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=COARSE).fit(*cancer)
     assert isinstance(clf.policy_, RandomisedPolicy)

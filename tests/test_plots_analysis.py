@@ -112,6 +112,7 @@ class TestReachableBeliefs:
         for a, b in zip(one.ax_.patches, other.ax_.patches):
             np.testing.assert_allclose(a.get_y(), 1 - b.get_y() - b.get_height())
 
+    @pytest.mark.slow
     def test_two_three_and_ten_classes(
         self, two: SequentialClassifier, three: SequentialClassifier, ten: SequentialClassifier
     ) -> None:
@@ -150,6 +151,7 @@ class TestThresholds:
         assert legend == ["go on: ask", "stop: a", "stop: b", "stop: refer", "prior"]
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_classifiers(self, two: SequentialClassifier, three: SequentialClassifier) -> None:
         display = ThresholdsDisplay.from_estimator(two, max_stages=10)
         assert [t.get_text() for t in display.ax_.get_xticklabels()] == [two.feature_name(j) for j in two.order_[:10]]
@@ -182,6 +184,7 @@ class TestThresholds:
 
 
 class TestFeatureValues:
+    @pytest.mark.slow
     def test_bars_are_the_record(self, two: SequentialClassifier) -> None:
         display = FeatureValuesDisplay.from_estimator(two, n_paths=500)
         values, n = display.values, display.n_stages
@@ -193,6 +196,7 @@ class TestFeatureValues:
         assert names == [two.feature_name(j) for j in two.order_[:n]]
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_few_and_many(self, three: SequentialClassifier, ten: SequentialClassifier) -> None:
         assert_legible(FeatureValuesDisplay.from_estimator(three).figure_)
         display = FeatureValuesDisplay.from_estimator(ten, n_paths=500, max_stages=6, title="digits")
@@ -221,6 +225,7 @@ class TestEntropy:
         np.testing.assert_allclose([b.get_height() / top for b in display.ax_.patches], path.asked[:n])
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_more_classifiers(self, two: SequentialClassifier, ten: SequentialClassifier) -> None:
         for clf in (two, ten):
             assert_legible(EntropyDisplay.from_estimator(clf, n_paths=500, title="a title").figure_)
@@ -232,6 +237,7 @@ class TestEntropy:
         assert display.lines_[0].get_ydata().tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_thresholds_of_a_classifier_that_draws_lots() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     clf = SequentialClassifier(target_cost=0.015, feature_costs=0.01, solver=COARSE).fit(X, y)
@@ -275,6 +281,7 @@ class TestExplanation:
         assert labels[-1].startswith("not asked: ")
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_long_names_many_classes_and_many_steps(
         self, three: SequentialClassifier, ten: SequentialClassifier
     ) -> None:
@@ -288,6 +295,7 @@ class TestExplanation:
         assert f"and {len(told) - 4} more, up to" in [t.get_text() for t in display.ax_[0].get_yticklabels()]
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_nothing_asked_nothing_expected_and_axes_of_ones_own(self) -> None:
         X, y = load_iris(return_X_y=True)
         dear = SequentialClassifier(feature_costs=2.0).fit(X, y)
@@ -334,6 +342,7 @@ class TestMissingSweep:
             assert [tick.get_text() for tick in ax.get_xticklabels()] == ["10", "20", "50", "70"]
             assert [tick.get_text() for tick in ax.get_xticklabels(minor=True)] == []
 
+    @pytest.mark.slow
     def test_several_by_name(self, two: SequentialClassifier) -> None:
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         labels = np.array(["malignant", "benign"])[y]

@@ -81,6 +81,7 @@ def at(of: TableProblem, p: Any) -> Any:
 
 
 class TestValueFunction:
+    @pytest.mark.slow
     def test_lines_and_strips_are_what_the_policies_do(self) -> None:
         of = problem(any_order=True)
         policies = {"one step": Lookahead().solve(of), f"{LONG} 2": Lookahead(2).solve(of)}
@@ -96,6 +97,7 @@ class TestValueFunction:
                 assert display.names[display.actions[row, k]] == done or p[0] == 0.5
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_a_triangle_for_each_and_questions_by_name(self) -> None:
         of = problem(3, 3)
         turned = with_names(
@@ -324,6 +326,7 @@ class TestActionValues:
                 assert display.total[row, k] == pytest.approx(cost)
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_many_questions_and_refusals(self) -> None:
         of = problem(2, 30, 0.15, any_order=True)
         policy = Lookahead().solve(of)

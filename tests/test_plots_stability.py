@@ -41,6 +41,7 @@ def runs() -> dict[str, Prequential]:
     return {name: prequential(selector, Perceptron(), X, y) for name, selector in selectors.items()}
 
 
+@pytest.mark.slow
 def test_lines_are_sliding_means_of_the_runs(runs: dict[str, Prequential]) -> None:
     display = StabilityDisplay.from_runs(runs, window=4, title="A stream", events={15: "drift"})
     assert [ax.get_ylabel() for ax in display.ax_] == ["accuracy", "stability", "new features"]
@@ -72,6 +73,7 @@ def test_new_features_sizes_and_seconds_by_hand() -> None:
     assert display.figure_.legends == []
 
 
+@pytest.mark.slow
 def test_nothing_known_is_drawn_as_nothing() -> None:
     run = made([[0]], 2)
     display = StabilityDisplay.from_runs({"short": run})

@@ -126,6 +126,7 @@ def check(seed: int, any_order: bool, thorough: bool = False) -> None:
             assert found.upper >= cost - 1e-9 or found.confidence < 1, (seed, solver, how)
 
 
+@pytest.mark.slow_cells("1-True")
 @pytest.mark.parametrize(("seed", "any_order"), [(1, True), (9, False)])
 def test_plans_are_what_brute_force_says(seed: int, any_order: bool) -> None:
     check(seed, any_order)
@@ -138,6 +139,7 @@ def test_three_hundred_plans_are_what_brute_force_says(start: int) -> None:
         check(seed, seed % 3 > 0, thorough=seed % 5 == 0)
 
 
+@pytest.mark.slow
 def test_optimal_costs_of_many_are_what_brute_force_says() -> None:
     for seed in range(30):
         problem, after, base, follows = random_problem(seed, seed % 3 > 0)
@@ -294,6 +296,7 @@ def cost_along(order: Any, tables: Any, usual: list[float], after: list[PriceAft
     return best
 
 
+@pytest.mark.slow_cells("some-conditional")
 @pytest.mark.parametrize("way", ["conditional", "information"])
 @pytest.mark.parametrize("seeds", [[18, 55], pytest.param(range(60), marks=pytest.mark.slow)], ids=["some", "many"])
 def test_an_order_that_is_found_is_the_best_of_all_by_cost(seeds: Any, way: str) -> None:
@@ -315,6 +318,7 @@ def test_an_order_that_is_found_is_the_best_of_all_by_cost(seeds: Any, way: str)
     assert min(saved) > -0.003
 
 
+@pytest.mark.slow
 def test_of_prices_that_never_apply_in_an_order_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = cases()
     costs = Costs(USUAL, prices_after={("scan", ("history", "bad"), "cough"): 0.001})
@@ -330,6 +334,7 @@ def test_of_prices_that_never_apply_in_an_order_is_told(monkeypatch: pytest.Monk
         SequentialClassifier(feature_costs=costs, order="information", target_cost=0.01, solver=QUICK).fit(X, y)
 
 
+@pytest.mark.slow
 def test_orders_are_found_with_marks_what_is_known_and_without_rows() -> None:
     X, y = cases()
     rng = np.random.default_rng(1)

@@ -90,6 +90,7 @@ def test_files_of_before_are_read_and_wrong_ones_are_not(tmp_path: Path) -> None
             seqclass.load(tmp_path / "wrong.seq")
 
 
+@pytest.mark.slow
 def test_command_line_page_json_and_c_tell_it(tmp_path: Path, run: Callable[..., str]) -> None:
     X.assign(ill=Y).to_csv(tmp_path / "cli*nic.csv", index=False)
     model = tmp_path / "m.seq"

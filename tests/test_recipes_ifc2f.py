@@ -144,6 +144,7 @@ def test_seconds_of_each_step(cancer: Any) -> None:
     assert rare.timings_["certify"] == rare.policy_.info.certify_seconds
 
 
+@pytest.mark.slow_cells("load_wine-False")
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
 def test_embedded_data(load: Any, published: bool) -> None:
@@ -180,6 +181,7 @@ def test_other_discretisers_and_clones(cancer: Any) -> None:
     assert clone(clf).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
 
 
+@pytest.mark.slow
 def test_it_is_frugal_and_accurate(cancer: Any) -> None:
     X, y = cancer
     record = ifc2f(solver=QUICK).fit(X[::2], y[::2]).acquire(X[1::2])

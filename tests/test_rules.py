@@ -190,6 +190,7 @@ def check(seed: int) -> bool:
     return True
 
 
+@pytest.mark.slow_cells("5", "6")
 @pytest.mark.parametrize("seed", first(range(12), 8))
 def test_problems_with_rules_are_what_brute_force_says(seed: int) -> None:
     check(seed)
@@ -342,6 +343,7 @@ def test_what_is_missing_counts_as_asked() -> None:
     assert record.paid[0] == 0
 
 
+@pytest.mark.slow
 def test_a_graph_of_a_policy_keeps_to_rules(tmp_path: Path) -> None:
     # money is set aside for what has to be asked, which no program says
     clf, X = (
@@ -480,6 +482,7 @@ def test_rules_of_iterators_sets_and_arrays_are_lists(tmp_path: Path) -> None:
     assert load(tmp_path / "m.seq").rules == rules
 
 
+@pytest.mark.slow
 def test_rules_come_from_a_file(tmp_path: Path) -> None:
     import pandas as pd
 

@@ -229,6 +229,7 @@ def test_what_was_skipped_is_null_and_can_be_undone(client: Any) -> None:
     assert "outside of what training showed" in odd["age"]
 
 
+@pytest.mark.slow
 def test_explanations_models_page_and_health(client: Any, paths: dict[str, Path]) -> None:
     clf = seqclass.load(paths["grid 0"])
     told = post(client, "/explain", {"model": "grid 0", "answers": {"age": 0.1, "colour": "red"}})
@@ -283,6 +284,7 @@ def test_outcomes_bet_against_the_model(client: Any, paths: dict[str, Path]) -> 
     assert says["loc"] == ["body", "true_class"]
 
 
+@pytest.mark.slow
 def test_a_true_class_counts_as_right_however_it_is_written(tmp_path: Path) -> None:
     X, y = frame_of(0, 2)
     SequentialClassifier(feature_costs=5.0).fit(X, (y == "a").astype(int)).save(tmp_path / "m.seq")
@@ -375,6 +377,7 @@ def test_forged_cases_are_refused_whatever_they_hold(client: Any) -> None:
         assert response.status_code in (409, 422), response.text
 
 
+@pytest.mark.slow
 def test_signed_cases_are_as_they_were_given(paths: dict[str, Path]) -> None:
     app = create_app({"grid": paths["grid 0"]}, key=b"secret")
     with running(app) as client:
@@ -418,6 +421,7 @@ def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
     assert post(client, "/next", {})["model"] == "grid 0"
 
 
+@pytest.mark.slow
 def test_a_body_may_be_as_long_as_is_said(paths: dict[str, Path]) -> None:
     with running(create_app(paths["grid 0"], max_bytes=200)) as client:
         for length, status in ((200, 200), (201, 413)):
@@ -425,6 +429,7 @@ def test_a_body_may_be_as_long_as_is_said(paths: dict[str, Path]) -> None:
             assert response.status_code == status
 
 
+@pytest.mark.slow
 def test_a_slow_body_is_given_up(paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     from seqclass.serve import app as application
 
@@ -527,6 +532,7 @@ def test_the_log_says_which_columns_changed(
     assert told["columns_gone"] == [X.columns[0]]
 
 
+@pytest.mark.slow
 def test_a_new_file_is_taken_and_old_cases_end_by_their_own(paths: dict[str, Path], tmp_path: Path) -> None:
     path, other = tmp_path / "m.seq", SequentialClassifier(feature_costs=0.05).fit(*frame_of(7, 2))
     shutil.copy(paths["grid 0"], path)
@@ -573,6 +579,7 @@ def test_a_new_file_is_taken_and_old_cases_end_by_their_own(paths: dict[str, Pat
         assert_stands(post(client, "/cases/answer", {"case": step["case"]}), session)
 
 
+@pytest.mark.slow
 def test_many_at_once_get_what_each_alone_gets(client: Any, paths: dict[str, Path]) -> None:
     bodies = [
         {"model": name, "answers": {"age": float(age)}} for name in paths for age in (-1.5, 1.5) if name != "bundle 0"
@@ -593,6 +600,7 @@ def test_many_at_once_get_what_each_alone_gets(client: Any, paths: dict[str, Pat
     assert [together[i] for i in range(len(bodies))] == alone
 
 
+@pytest.mark.slow
 def test_policies_drawn_by_lot_need_the_name_of_the_case(tmp_path: Path) -> None:
     X, y = frame_of(0, 2)
     clf = SequentialClassifier(feature_costs=0.02, target_cost=0.03, order="adaptive").fit(X, y)

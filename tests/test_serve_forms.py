@@ -126,6 +126,7 @@ def test_one_answer_is_corrected_and_what_it_closes_goes(client: Any, clf: Seque
     assert (gone["paid"], gone["notes"]) == (pytest.approx(step["paid"] - 0.001), {})
 
 
+@pytest.mark.slow
 def test_answers_that_the_form_leaves_out_are_said(
     client: Any, clf: SequentialClassifier, path: Path, tmp_path: Path
 ) -> None:

@@ -272,6 +272,7 @@ def posterior_of(clf, row):
     return clf.model_.predict_proba(codes)[0]
 
 
+@pytest.mark.slow_cells("tree")
 @pytest.mark.parametrize("model", ["clf", "tree"])
 def test_anything_may_be_answered_at_any_time(model, rows, request):
     clf = request.getfixturevalue(model)

@@ -352,6 +352,7 @@ def test_what_a_selector_leaves_out_is_told_by_its_name() -> None:
         SequentialClassifier(rules=logic, selector=SAOLA()).fit(X, y)
 
 
+@pytest.mark.slow
 def test_skip_logic_comes_from_files(tmp_path: Path) -> None:
     X, y = form()
     X.assign(ill=np.where(y, "yes", "no")).to_csv(tmp_path / "data.csv", index=False)

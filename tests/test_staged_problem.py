@@ -78,6 +78,7 @@ def test_likelihoods_given_all_that_was_seen(make_tree, seed):
             np.testing.assert_allclose(info.probabilities, tree.model.posterior(seen), atol=1e-10)
 
 
+@pytest.mark.slow_cells("1-3")
 @pytest.mark.parametrize("seed, n_classes", [(0, 2), (1, 2), (1, 3), (1, 4)])
 def test_tables_reach_the_optimum(make_tree, seed, n_classes):
     tree = make_tree(seed, n_features=3 + (n_classes < 4), n_classes=n_classes)
@@ -182,6 +183,7 @@ def test_replaced_arrays_share_the_tables(make_tree):
         assert policy.info.lower <= truth + 1e-9
 
 
+@pytest.mark.slow
 def test_frontier_and_budget(make_tree):
     tree = make_tree(1, n_features=4)
     truths = [truth_of(tree, PRICE * m) for m in (0.5, 1.0, 2.0)]
@@ -202,6 +204,7 @@ def test_naive_bayes_keeps_plain_tables():
     assert problem.structure.tables.single
 
 
+@pytest.mark.slow_cells("no tables")
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 3, 5, 7, 0, 2, 4, 6]], ids=["tables", "no tables"])
 def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
     rng = np.random.default_rng(0)
@@ -220,6 +223,7 @@ def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
     assert other.policy_.info.upper < fitted.policy_.info.upper
 
 
+@pytest.mark.slow_cells("2")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
     problem = problem_of(make_tree(1, n_features=3, n_classes=n_classes))

@@ -144,6 +144,7 @@ def test_the_interval_against_scipy() -> None:
     assert ratio == pytest.approx(np.sqrt((1 / 12 + 0.25) / (1 / 12)))
 
 
+@pytest.mark.slow
 def test_the_correction_holds_its_level() -> None:
     """Repeated 2-fold-like scores that share half of what they know: the plain test is far too eager."""
     rng = np.random.default_rng(0)
@@ -330,6 +331,7 @@ def test_groups_that_are_alike_are_seldom_called_different() -> None:
     assert called >= binom.ppf(0.001, 1000, 0.02)  # and not for want of power
 
 
+@pytest.mark.slow
 def test_one_of_many_groups_is_corrected_for() -> None:
     rng = np.random.default_rng(1)
     called = 0
@@ -374,6 +376,7 @@ def test_p_values_are_those_of_divisions() -> None:
     assert few[0].difference == found[0].difference == pytest.approx(scores[:5].mean() - scores[5:].mean())
 
 
+@pytest.mark.slow
 def test_groups_of_which_nothing_is_to_be_said() -> None:
     (alone,) = group_differences([1.0, 2.0] * 20, ["a"] * 40)
     assert np.isnan([alone.difference, alone.p_value, *alone.interval]).all()

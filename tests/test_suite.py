@@ -87,6 +87,7 @@ def test_a_method_sees_no_more_than_it_asks_for(part: Any, table: Any) -> None:
             part("cases").open_cases(X)[0].ask(feature, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_peers_pay_for_what_decides(part: Any) -> None:
     """Where what was not asked is another value, decisions are the same; and tuning and asking agree."""
@@ -116,6 +117,7 @@ def _absent(module: str) -> bool:
     return importlib.util.find_spec(module) is None
 
 
+@pytest.mark.slow
 def test_the_example_is_placed(part: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Recorded on iris, beside what the suite has of it."""
     main = part("__main__").main
@@ -155,6 +157,7 @@ def test_numbers_come_from_the_training_rows_alone(part: Any) -> None:
     assert last[:, 1] == pytest.approx([2.0] * 3)
 
 
+@pytest.mark.slow
 def test_results_are_complete(part: Any) -> None:
     """Each set, fold, price and method once; every fold that is there has all methods of its price."""
     results, sets = part("results"), part("sets")
@@ -174,6 +177,7 @@ def test_results_are_complete(part: Any) -> None:
             assert line["cost"] == pytest.approx(line["features"] * float(line["price"]) + errors, abs=2e-5)
 
 
+@pytest.mark.slow
 def test_the_pages_show_the_data(part: Any) -> None:
     page, frame = part("page"), part("results").read()
     for file in page.PAGES:
@@ -274,6 +278,7 @@ def test_a_method_that_spoils_its_data_is_counted_by_the_prices_of_the_suite(
     assert kept["cost"].tolist() == pytest.approx((2 / 3 + kept["price"].astype(float)).tolist(), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_kept_rows_are_of_this_code_these_sets_and_this_method(run: Any, part: Any, tmp_path: Path) -> None:
     file, names = tmp_path / "kept.csv", ("iris", "wine")
     keep = ("--keep", str(file))

@@ -315,6 +315,7 @@ def test_broken_solvers_are_named(solver, sentence):
         check_solver(solver(), [problem(), *sample_problems(2)])
 
 
+@pytest.mark.slow
 def test_quality_is_checked_where_asked():
     check_solver(ExactValueIteration(certificate_paths=2), sample_problems(6), tolerance=1e-9)
     coarse = GridValueIteration(1, certificate_paths=2)

@@ -184,6 +184,7 @@ def test_pairs_are_limited_and_ordered_together_where_visits_cost_something() ->
     assert value_of_information(single, FirstK(0).solve(single)).pair_price[0] == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_simulated_figures_have_standard_errors_that_hold() -> None:
     problem = two_tests()
     policy = ExactFreeOrder().solve(problem)
@@ -298,6 +299,7 @@ def test_at_another_belief_the_policy_is_planned_for_that_belief():
         assert values.policy_net == pytest.approx(values.stopping_cost - least, abs=1e-9)
 
 
+@pytest.mark.slow_cells("bayes-panels")
 @pytest.mark.parametrize("how", [{}, {"visit_cost": 0.01}], ids=["one by one", "panels"])
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["bayes", "tree"])
 def test_what_was_told_before_its_turn_is_passed_over(model: Any, how: dict[str, float]) -> None:

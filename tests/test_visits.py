@@ -170,6 +170,7 @@ def test_dearer_visits_cost_no_less(seed, factor):
     assert Panels().solve(scale_prices(cheap, factor)).info.upper >= least - 1e-12
 
 
+@pytest.mark.slow
 def test_where_visits_cost_nothing_nothing_changes():
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, 24:]
@@ -185,6 +186,10 @@ def test_where_visits_cost_nothing_nothing_changes():
             assert clf.policy_.info.upper == plain.policy_.info.upper
 
 
+@pytest.mark.slow_cells(
+    "FixedPanels(certificate_paths=100, n_paths=200, once=True)-False",
+    "FixedPanels(certificate_paths=100, n_paths=200, size=2)-True",
+)
 @pytest.mark.parametrize(
     ("solver", "any_order"),
     [
@@ -204,6 +209,7 @@ def test_solvers_of_panels_do_what_solvers_promise(solver, any_order):
     check_solver(solver, [with_visits(p, Visits(0.03, np.arange(p.n_questions) % 2.0, 0.01)) for p in problems])
 
 
+@pytest.mark.slow
 def test_fixed_panels_are_of_their_size():
     problem = next(p for p in map(random_problem, range(100)) if p.n_questions == 6 and p.visits.max_panel is None)
     for size in (1, 3, None):
@@ -343,6 +349,7 @@ LONG = [
 ]
 
 
+@pytest.mark.slow_cells("fixed-groups", "mixture-delays", "naive-groups", "tree-delays")
 @pytest.mark.parametrize(
     "model, costs",
     [pytest.param(*pair, marks=pytest.mark.slow if pair in LONG else ()) for pair in itertools.product(MODELS, COSTS)],
@@ -395,6 +402,7 @@ def test_every_way_to_run_agrees(model, costs, table, tmp_path):
     assert clf.next_question(some).shape == (9,)
 
 
+@pytest.mark.slow
 def test_a_session_waits_leaves_and_takes_back(table):
     X, y = table.drop(columns="diagnosis"), table["diagnosis"]
     clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.03), order="adaptive").fit(X[:300], y[:300])
@@ -534,6 +542,7 @@ def test_names_of_what_was_ordered_together_can_be_told_apart():
         assert text == ";".join("+".join(names) for names in visits)
 
 
+@pytest.mark.slow
 def test_an_experiment_says_what_visits_cost(tmp_path):
     data = load_data("wine")
     wrong = Experiment([data], ["etana"], visits={"visit": 1.0})
@@ -569,6 +578,7 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
     return found
 
 
+@pytest.mark.slow_cells("solver1-False", "solver2-True")
 @pytest.mark.parametrize(
     "solver, any_order",
     [
@@ -633,6 +643,7 @@ def test_certified_ladders_order_panels(table):
     np.testing.assert_allclose(record.paid, 0.01 * record.n_features + 0.03 * record.n_visits)
 
 
+@pytest.mark.slow_cells("adaptive")
 @pytest.mark.parametrize("order", ["adaptive", "conditional"])
 def test_a_ladder_along_one_visit_ends_with_it_in_sessions_too(order, table):
     X, y = table.iloc[:, :-1], table["diagnosis"]
@@ -703,6 +714,7 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
         assert info.lower > max(plain, floor) + 1e-3
 
 
+@pytest.mark.slow
 def test_a_visit_is_paid_for_whatever_comes_of_it(table):
     costs = Costs(0.01, visit_cost=0.1)
     clf = SequentialClassifier(feature_costs=costs, order="adaptive").fit(table.iloc[:, :-1], table["diagnosis"])
@@ -714,6 +726,7 @@ def test_a_visit_is_paid_for_whatever_comes_of_it(table):
     assert (case.n_visits, case.paid) == (2, pytest.approx(0.21))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, pytest.param(3, marks=pytest.mark.slow)])
 def test_in_one_order_what_is_known_is_passed_over_row_by_row(budget):
     rng = np.random.default_rng(3)

@@ -129,6 +129,7 @@ def test_rounding_is_no_difference():
     assert blanket_order(scores, [[]] * 50).tolist() == list(range(50))
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_features_not_with_their_square(steps):
     counts = []
     for n in (1000, 2000):

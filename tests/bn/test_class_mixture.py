@@ -59,6 +59,7 @@ def test_one_component_is_naive_bayes(seed, missing, weighted):
     assert_allclose(model.likelihood_table(), naive.likelihood_table(), rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 10**6),
     st.integers(2, 6),
@@ -243,6 +244,7 @@ def test_settings_name_what_is_wrong(setting, message):
         ClassMixture(**{"n_components": 2, **setting}).fit(X, y)
 
 
+@pytest.mark.slow_cells("asarray")
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_the_number_of_components_is_chosen(kind):
     rng = np.random.default_rng(0)
@@ -280,6 +282,7 @@ def test_a_second_fit_forgets_the_hidden_states_of_the_first():
     assert_array_equal(again.advance(0, again.start(len(X)), X[:, 0]), other.advance(0, other.start(len(X)), X[:, 0]))
 
 
+@pytest.mark.slow
 def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
     X, y, sizes = random_data(16, n=300)
     monkeypatch.setattr(_em, "TUNING", replace(_em.TUNING, max_rows=150))
@@ -400,6 +403,7 @@ def test_sizes_side_by_side_have_their_shares():
             ClassMixture(wrong).fit(X, y)
 
 
+@pytest.mark.slow
 def test_averaged_sizes_have_the_shares_by_which_held_out_rows_are_most_probable():
     X, y, sizes = random_data(3, n=90)
     model = ClassMixture("average").fit(X, y, n_outcomes=sizes)

@@ -58,6 +58,7 @@ def test_answers_are_sums_over_hidden_states(context, missing):
     assert_allclose(model.stage_likelihoods(np.arange(4), state)[:, 2:], summed_out(model, known)[1][:, 2:], rtol=1e-10)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.sampled_from(FAMILIES), st.booleans())
 def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, several):
     X, y, sizes = random_data(seed, n=40, missing=missing)
@@ -71,6 +72,7 @@ def test_tables_are_distributions_and_rule_nothing_out(seed, missing, density, s
     assert (model.posterior(np.maximum(X, 0)) >= 0).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 12 // 25)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
 def test_the_context_itself_is_told_as_without_contexts(seed, missing):
@@ -274,6 +276,7 @@ def test_weight_two_is_a_row_twice(context):
     assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_context_is_chosen():
     X, y, sizes = pointing(600)
     model = ContextBayes().fit(X, y, n_outcomes=sizes)
@@ -336,6 +339,7 @@ def test_samples_are_of_the_model():
             assert_allclose(np.bincount(mine, minlength=10) / len(mine), expected[:, c], atol=0.02)
 
 
+@pytest.mark.slow
 def test_pgmpy_gives_it_back():
     pytest.importorskip("pgmpy")
     X, y, sizes = pointing()

@@ -270,6 +270,7 @@ def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, ze
         assert tree.totals(known, len(X)) is None or (X < 0).all()  # then it has less to do without
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6))
 def test_what_was_seen_before_is_built_upon(seed: int) -> None:
@@ -287,6 +288,7 @@ def test_what_was_seen_before_is_built_upon(seed: int) -> None:
         np.testing.assert_allclose(one_by_one, anew.stage_likelihoods(features, seen.astype(np.int8)), atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_questions_that_are_apart_never_tell_anything(seed: int) -> None:
     network = random_network(seed, 7, most_parents=1)

@@ -56,6 +56,7 @@ def plain_halving(scores, wanted):
     return [score >= eta * (1 - 1e-10) for score in scores]
 
 
+@pytest.mark.slow
 def test_scores_are_adjusted_mutual_information_of_the_rows_present():
     X, y = graded_data()
     expected = [adjusted_mutual_info_score(y[x >= 0], x[x >= 0]) for x in X.T]

@@ -243,6 +243,7 @@ def plain_cmim(n, costs, given):
     return chosen + [j for j in rest if j not in chosen]
 
 
+@pytest.mark.slow
 @pytest.mark.covering(0)
 @pytest.mark.parametrize("seed", [0, 5])
 def test_conditional_order_against_a_plain_loop(seed):

@@ -177,6 +177,7 @@ def test_what_is_no_graph_is_refused():
         TreeNetwork([(0, 1)]).fit([[0, 1], [1, 0]], [0, 1])
 
 
+@pytest.mark.slow
 def test_too_many_features_are_refused_before_the_memory_is_taken():
     X = sparse.csr_array((4, 50_000), dtype=np.int8)
     with pytest.raises(ValueError, match="InformationFilter"):

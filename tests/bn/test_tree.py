@@ -184,6 +184,7 @@ def test_everything_equals_enumeration(seed, most, zeros):
                 assert_allclose(one[:, possible], expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([1, 2]))
 def test_staged_likelihoods_multiply_to_the_joint_in_any_order(seed, most):
     model = random_network(seed, n=5, most=most)
@@ -220,6 +221,7 @@ def test_keeps_the_promises_of_a_model(structure, smoothing):
     check_observation_model(TreeNetwork(structure, smoothing=smoothing), *data(7, n=60))
 
 
+@pytest.mark.slow
 def test_keeps_the_promises_of_a_model_on_a_graph():
     check_observation_model(TreeNetwork("clique", conditioning="full"), *data(8, n=30, n_features=4))
     check_observation_model(TreeNetwork("random", conditioning="full"), *data(8, n=30, n_features=4))
@@ -240,6 +242,7 @@ def plain_log_evidence(model, X):
     return sum(np.log(t[(X[:, j], *X[:, model.parents_[j]].T)]) for j, t in enumerate(model.cpds_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", ["line", *(pytest.param(shape, marks=pytest.mark.slow) for shape in ("star", "random"))]
 )
@@ -277,6 +280,7 @@ def test_more_than_a_thousand_features_do_not_underflow(shape):
         assert_allclose(every[:, j], model.likelihood(j, half[:1]), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_evidence_that_swings_by_more_than_a_double_holds():
     """A hub that is first all but impossible and then all but certain, with tables that hold zeros."""
     K = 1000
@@ -291,6 +295,7 @@ def test_evidence_that_swings_by_more_than_a_double_holds():
     assert_allclose(model.likelihood(0, row)[0, :, 0], [1.0, 0.0], atol=1e-300)
 
 
+@pytest.mark.slow
 def test_messages_through_tables_with_zeros_stay_logarithms():
     """A chain of 500 noisy copies whose rare branch is more than a double away, until its end makes it certain."""
     copy = np.array([[[1.0], [1e-3]], [[0.0], [0.999]]])  # once 0, for ever 0

@@ -36,6 +36,7 @@ def pair_table(X, y, feature, ancestor, u, c, V):
     return [((X[rows, feature] == v).sum() + 1) / (rows.sum() + V) for v in range(V)]
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 8 // 25)
 @given(st.integers(0, 10**6))
 def test_on_a_tree_the_path_to_the_ancestor_is_summed_out(seed):

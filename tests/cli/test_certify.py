@@ -153,6 +153,7 @@ def test_the_labels_are_those_of_the_model(model: str, table: str, run: Any) -> 
     assert told | {"seconds": 0} == named | {"seconds": 0}
 
 
+@pytest.mark.slow
 def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) -> None:
     told = refuses("certify", model, "data.csv", *CERTIFY)
     assert "that the classifier was fitted to" in told

@@ -44,6 +44,7 @@ def test_summary(folder: Path, run: Any) -> None:
     assert sorted(file.name for file in folder.iterdir()) == ["data.csv", "run.db"]
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on(folder: Path, run: Any) -> None:
     first = run(*RUN)
     stored = Results.load("run.db").to_frame()
@@ -73,6 +74,7 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
     np.testing.assert_allclose(frame["realised_cost"], table["realised_cost"])
 
 
+@pytest.mark.slow_cells("arguments0-seeds0-prices0", "arguments3-seeds3-prices3")
 @pytest.mark.parametrize(
     "arguments, seeds, prices",
     [
@@ -99,6 +101,7 @@ def test_files_with_prices(folder: Path, run: Any) -> None:
     assert 0 < row["paid_max"] <= 0.038
 
 
+@pytest.mark.slow
 def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
     Path("data.costs.csv").write_text("feature,cost\ncolour,.05\nage in years,.01\nsmokes,.02\nempty,.3\n")
     command = ("compare", "data.csv", "--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2")
@@ -116,6 +119,7 @@ def test_several_data_sets_are_compared(folder: Path, run: Any) -> None:
     assert "3 methods on 2 data sets" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default:.*cells failed")
 def test_failures_and_warnings_are_told(folder: Path, run: Any) -> None:
     result = run(
@@ -149,6 +153,7 @@ def test_a_method_that_always_fails_hides_nothing(folder: Path, run: Any) -> Non
     assert "2 cells of bad on wine failed" in alone.stdout
 
 
+@pytest.mark.slow
 def test_settings_of_files_leave_other_data_alone(folder: Path, run: Any, refuses: Any) -> None:
     settings = ("--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2", "-o", "run.db")
     result = run("compare", "iris", "data.csv", *settings)
@@ -169,6 +174,7 @@ def test_refusals_name_options(folder: Path, refuses: Any, monkeypatch: pytest.M
     assert "give --missing-cost" in refuses(*command, "--dataset-costs")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default:.*cells failed")
 def test_failed_cells_are_kept_unless_asked(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> None:

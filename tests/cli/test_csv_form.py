@@ -35,6 +35,7 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 FIT = ("--target", "y", "--method", "etana", "--json")
 
 
+@pytest.mark.slow
 def test_every_command_reads_them(german: Path, run: Any) -> None:
     outputs = []
     for before, form in (("", FORM), ("plain-", ())):

@@ -64,6 +64,7 @@ def quickly(comparison: Demonstration, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(module, "compare", lambda seed: comparison)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quickly")
 def test_output(run: Any) -> None:
     pytest.importorskip("matplotlib")
@@ -93,6 +94,7 @@ def test_advice_names_no_option(run: Any, comparison: Demonstration, monkeypatch
     assert "Worth trying, and judging in the same way: calibrate=True; more rows." in told
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quickly")
 def test_json_and_nothing_else(run: Any, comparison: Demonstration) -> None:
     result = run("demo", "--json", "-o", "p.svg")
@@ -133,6 +135,7 @@ def test_the_whole_demo(run: Any, tmp_path: Path) -> None:
     assert by_name[OURS]["realised_cost"] == min(r["realised_cost"] for r in by_name.values())
 
 
+@pytest.mark.slow
 def test_the_example_table_can_be_learnt_from(run: Any, refuses: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("demo", "--write", "patients.csv")

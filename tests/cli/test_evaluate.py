@@ -97,6 +97,7 @@ def test_any_model(folder: Path, run: Any, method: str) -> None:
     assert found["n_rows"] == 200
 
 
+@pytest.mark.slow
 def test_labels_that_are_missing_unknown_or_elsewhere(model: str, run: Any, refuses: Any, patients: Any) -> None:
     some = patients.rename(columns={"the label": "truth"})
     some.loc[:4, "truth"] = None
@@ -201,6 +202,7 @@ def two(folder: Path, run: Any, patients: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 def test_curve_groups_and_calibration(two: pd.DataFrame, run: Any, refuses: Any) -> None:
     _, record = acquired("two.seq", two)
     y, price = two["the label"].to_numpy(), record.paid
@@ -295,6 +297,7 @@ def test_one_class_against_the_rest(model: str, run: Any) -> None:
     assert "Decision curve for 'maybe'" in run("evaluate", model, "data.csv", "--positive", "maybe").stdout
 
 
+@pytest.mark.slow
 def test_rows_that_no_longer_fit_are_noticed(model: str, run: Any, patients: pd.DataFrame) -> None:
     labels = patients["the label"]
     names = sorted(labels.unique())

@@ -40,6 +40,7 @@ def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
     assert clf.feature_names_in_.tolist() == ["colour", "age in years", "empty", "smokes"]
 
 
+@pytest.mark.slow_cells("--max-cost 0.03-adaptive")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("how", ["etana", "f_etana", "etana --order adaptive", "adaptive"])
 @pytest.mark.parametrize("limit", ["--max-features 1", "--max-cost 0.03"])
@@ -125,6 +126,7 @@ def test_missing_is_an_outcome_of_few_values_too(run: Any) -> None:
         assert line.endswith("| missing")
 
 
+@pytest.mark.slow
 def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFrame) -> None:
     patients[:60].to_csv("data.csv", index=False)
     result = CliRunner().invoke(main, [*FIT, "--method", "etana", "--json"])
@@ -165,6 +167,7 @@ def test_every_format_gives_the_same_model(folder: Path, run: Any, patients: pd.
         assert run(*command).stdout == run("predict", "model.seq", "data.csv").stdout
 
 
+@pytest.mark.slow
 def test_arrays(folder: Path, run: Any) -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 100)
@@ -187,6 +190,7 @@ def test_arrays(folder: Path, run: Any) -> None:
     assert seqclass.load("less.seq").n_features_in_ == 2
 
 
+@pytest.mark.slow
 def test_costs(folder: Path, run: Any) -> None:
     Path("costs.csv").write_text(COSTS)
     assert run(*FIT, "--costs", "costs.csv").exit_code == 0
@@ -199,6 +203,7 @@ def test_costs(folder: Path, run: Any) -> None:
     assert seqclass.load("model.seq").agent_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 
+@pytest.mark.slow
 def test_names_of_features_in_a_table_of_prices_are_texts(run: Any, refuses: Any, tmp_path: Path) -> None:
     table = pd.DataFrame({"NA": [1, 2, 1, 3], "K": [2, 2, 3, 3], "y": list("abab")})
     table.to_csv(tmp_path / "salts.csv", index=False)
@@ -212,6 +217,7 @@ def test_names_of_features_in_a_table_of_prices_are_texts(run: Any, refuses: Any
     assert "p.csv: row 2 names no feature" in refuses(*command, "--costs", prices)
 
 
+@pytest.mark.slow
 def test_names_of_classes_in_a_table_of_costs_are_texts(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     pd.DataFrame({"x": [1, 2, 1, 3], "y": ["None", "ill"] * 2}).to_parquet(tmp_path / "d.parquet")
@@ -231,6 +237,7 @@ def test_decision_costs(folder: Path, run: Any, corner: str) -> None:
     assert clf.decision_costs_.tolist() == [[0, 1, 1, 0.3], [1, 0, 2, 0.3], [1, 5, 0, 0.3]]
 
 
+@pytest.mark.slow
 def test_settings(folder: Path, run: Any) -> None:
     assert run(*FIT, "--published", "--seed", "3").exit_code == 0
     assert seqclass.load("model.seq").order == "error"
@@ -239,6 +246,7 @@ def test_settings(folder: Path, run: Any) -> None:
     assert clf.coder_.n_outcomes_.tolist() == [3, 2, 1, 2]
 
 
+@pytest.mark.slow
 def test_true_and_false_are_categories(folder: Path, run: Any) -> None:
     lines = [f"{['true', 'false', ''][i % 3]},{i % 7},{'ab'[i % 2]}" for i in range(60)]
     Path("data.csv").write_text("yes no,n,label\n" + "\n".join(lines))
@@ -396,6 +404,7 @@ def test_parquet_without_pyarrow(folder: Path, refuses: Any, monkeypatch: pytest
     assert "pip install 'seqclass[parquet]'" in refuses("fit", "d.parquet", "--target", "a", "-o", "m.seq")
 
 
+@pytest.mark.slow
 def test_fit_ifc2f(folder: Path, run: Any) -> None:
     result = run(*FIT, "--method", "ifc2f", "--n-bins", "sparsity")
     assert result.exit_code == 0, result.stderr
@@ -429,6 +438,7 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
         assert "--order adaptive" in refuses("fit", "b.npz", "-o", "c.seq", "--order", "adaptive", *wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_ways")
 def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients: pd.DataFrame) -> None:
     patients.head(90).to_csv("data.csv", index=False)
@@ -491,6 +501,7 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     assert refused.exit_code == 2
 
 
+@pytest.mark.slow
 def test_advice_names_options(folder: Path, run: Any) -> None:
     """Whoever works on the command line has no settings of Python."""
     frame = load_breast_cancer(as_frame=True).frame.iloc[:400]
@@ -504,6 +515,7 @@ def test_advice_names_options(folder: Path, run: Any) -> None:
     assert "=" not in advice
 
 
+@pytest.mark.slow
 def test_no_line_is_too_long_for_a_terminal(folder: Path, run: Any) -> None:
     """But for rows of tables, which stay whole."""
     results = [run(*FIT, "--method", "adaptive"), run("show", "model.seq")]

@@ -52,6 +52,7 @@ def test_fit_show_ask_and_predict(table: pd.DataFrame, run: Any, how: list[str])
     assert "0." in run("explain", "m.seq", "train.csv", "--row", "1").stdout
 
 
+@pytest.mark.slow
 def test_rows_of_files_tell_what_is_known(table: pd.DataFrame, run: Any, refuses: Any) -> None:
     rows = table[["age", "a", "b"]]
     costs = seqclass.Costs([0.0, 0.05, 0.05], bundles=[None, "both", "both"])

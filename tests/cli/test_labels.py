@@ -157,6 +157,7 @@ def test_an_export_in_words_and_languages(model: str, labels: str, run: Any) -> 
     assert '"Red, like blood"' in source
 
 
+@pytest.mark.slow
 def test_a_report_in_words(folder: Path, run: Any) -> None:
     assert run("compare", "iris", "-m", "etana", "--folds", "2", "-o", "run.db").exit_code == 0
     name = "petal width (cm)"
@@ -175,6 +176,7 @@ def test_a_report_in_words(folder: Path, run: Any) -> None:
     assert "virginica" not in page.split("<h2>Settings")[0].split("<h2>Acquisition")[1]
 
 
+@pytest.mark.slow
 def test_refusals(model: str, labels: str, run: Any, refuses: Any) -> None:
     Path("wrong.csv").write_text("feature,text\ncolor,A\n")
     message = "wrong.csv, row 1, column 'feature', names 'color', which is no feature; did you mean 'colour'?"

@@ -154,6 +154,7 @@ def test_can_be_called_from_python(model: str, capsys: pytest.CaptureFixture[str
     assert "3 classes" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes break in another way elsewhere")
 def test_a_reader_that_goes_away_is_no_failure(model: str) -> None:
     command = [*PYTHON, "show", model]
@@ -188,6 +189,7 @@ def test_settings_of_python_are_told_as_options(command: str, message: str, told
         assert as_options(message) == (message if told is None else told)
 
 
+@pytest.mark.slow
 def test_what_show_does_not_need_is_not_imported(model: str) -> None:
     """Nor what scikit-learn imports for others, which takes longer than all else."""
     code = (

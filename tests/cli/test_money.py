@@ -42,6 +42,7 @@ def test_texts_of_the_commands(folder: Path, run: Any, money: bool) -> None:
     assert (PAGE in told_first("page.html")) is not money
 
 
+@pytest.mark.slow
 def test_what_money_is_counted_in_is_said_everywhere(folder: Path, run: Any) -> None:
     """Kept in the model, and said anew for one command; wherever it is, no text counts in wrong decisions."""
     Path("net.bif").write_text(_NETWORK)

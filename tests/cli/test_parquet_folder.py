@@ -23,6 +23,7 @@ def parts(folder: Path, patients: pd.DataFrame) -> Path:
     return Path("parts")
 
 
+@pytest.mark.slow
 def test_a_folder_gives_the_model_of_its_rows(parts: Path, run: Any) -> None:
     common = ("--target", "the label", "--drop", "id", "--json")
     one = run("fit", "all.parquet", *common, "-o", "one.seq", "--held-out", "3")

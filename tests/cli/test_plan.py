@@ -178,6 +178,7 @@ def test_an_option_has_the_last_word_over_a_file_of_costs(network: Path, run: An
     assert content["decision_costs"] == [[0.0, 1.0], [1.0, 0.0]]
 
 
+@pytest.mark.slow
 def test_what_is_known_as_a_rule_costs_nothing_whenever_it_is_told(network: Path, run: Any) -> None:
     """`ask` says to tell it as NAME = VALUE; that was charged a visit, and counted as acquired."""
     told = run(*PLAN, "--price", "0.02", "--visit-cost", "0.03", "--known", "season").stdout
@@ -327,6 +328,7 @@ q3,1,1,0.2,0.05,three
 """
 
 
+@pytest.mark.slow
 def test_a_bank_may_tell_which_skills_items_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("skills.csv").write_text(SKILLS)
@@ -397,6 +399,7 @@ def test_what_is_wrong_with_a_bank_is_said_in_a_sentence(
     assert "give --bank" in run("plan", "bank.csv", "--cut", "1").stderr
 
 
+@pytest.mark.slow
 def test_rows_of_a_bank_go_by_name_and_a_wrong_answer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:
@@ -470,6 +473,7 @@ def test_how_many_decisions_are_wrong_is_said_where_that_is_what_they_cost(run: 
     assert ("By the bank a case takes" in dearer, "are wrong" in dearer) == (True, False)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bank")
 def test_a_score_is_planned_asked_and_predicted(run: Any) -> None:
     done = run(

@@ -59,6 +59,7 @@ def test_columns_in_any_order(model: str, run: Any, patients: pd.DataFrame) -> N
     assert run("predict", model, "other.csv").stdout == expected
 
 
+@pytest.mark.slow
 def test_a_column_that_nobody_asks_for_may_stay_away(
     model: str, run: Any, refuses: Any, patients: pd.DataFrame
 ) -> None:
@@ -148,6 +149,7 @@ def test_show(model: str, run: Any) -> None:
     assert [len(f["outcomes"]) for f in content["features"]] == clf.coder_.n_outcomes_[clf.order_].tolist()
 
 
+@pytest.mark.slow
 def test_show_cuts_long_lists(folder: Path, run: Any) -> None:
     rng = np.random.default_rng(0)
     np.savez("a.npz", X=rng.random((60, 30)), y=rng.integers(0, 2, 60))
@@ -167,6 +169,7 @@ def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:
     assert "is of type dict, no SequentialClassifier" in refuses("show", "m.seq")
 
 
+@pytest.mark.slow
 def test_a_model_that_asks_for_nothing(folder: Path, run: Any) -> None:
     assert run("fit", "data.csv", "-t", "the label", "--drop", "id", "--price", 5, "-o", "m.seq").exit_code == 0
     clf = seqclass.load("m.seq")
@@ -220,6 +223,7 @@ def outside(clf: Any, rows: pd.DataFrame) -> list[set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 120)
@@ -265,6 +269,7 @@ def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
         assert (result.exit_code, "Alarm" in result.stderr) == (0, False)
 
 
+@pytest.mark.slow
 def test_columns_without_a_value_are_told(model: str, run: Any, patients: pd.DataFrame) -> None:
     """But not those that were empty in training, nor those of a single row."""
     [name, *_] = (one for one in seqclass.load(model).feature_names_in_ if patients[one].notna().any())
@@ -302,6 +307,7 @@ def test_a_night_without_rows_has_a_code_of_its_own(folder: Path, model: str, ru
         assert "Exit codes: 0 " in run(command, "--help").stdout
 
 
+@pytest.mark.slow
 def test_the_name_of_the_output_says_how_it_is_written(model: str, run: Any, refuses: Any) -> None:
     """A name ending in .csv.gz was given to plain CSV, which the reader of tables then refused."""
     assert run("predict", model, "data.csv", "-o", "o.csv").exit_code == 0
@@ -342,6 +348,7 @@ main(["predict", *sys.argv[1:]])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 @pytest.mark.parametrize(
     ("end", "left"), [(signal.SIGTERM, 0), pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow)]

@@ -151,6 +151,7 @@ def test_commands_that_take_long_may_be_quiet(name: str, run: Any) -> None:
     assert "--quiet" in run(name, "--help").stdout
 
 
+@pytest.mark.slow
 def test_parts_make_one_table(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("whole", 1000), ("parts", 7)):
         monkeypatch.setattr(_cases, "_MAX_ROWS", most)

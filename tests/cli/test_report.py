@@ -56,6 +56,7 @@ def test_a_page(made: Path, run: Any) -> None:
     assert f"{Results.load('run.db').summary()['accuracy'].iloc[0]:.4f}" in text
 
 
+@pytest.mark.slow
 def test_title_and_instances(made: Path, run: Any) -> None:
     result = run("report", "run.db", "-o", "page.html", "--title", "Irises & <co>", "--explore", "iris", "etana")
     assert "Wrote page.html: 4 cells, 20 instances to step through." in result.stdout
@@ -67,6 +68,7 @@ def test_title_and_instances(made: Path, run: Any) -> None:
     assert len(explored("page.html")[0]["cases"]) == 3
 
 
+@pytest.mark.slow
 def test_without_instances(made: Path, run: Any) -> None:
     result = run("report", "run.db", "--no-explorer")
     assert result.stdout == "Wrote run.html: 4 cells.\n"
@@ -85,6 +87,7 @@ def test_without_instances(made: Path, run: Any) -> None:
     assert "it was run with keep_explanations=0" in result.stderr
 
 
+@pytest.mark.slow
 def test_prices(made: Path, run: Any) -> None:
     more = ("compare", "iris", "-m", "etana", "--folds", "2", "-o", "run.db", "--price", "0.1", "0.3")
     assert run(*more).exit_code == 0
@@ -94,6 +97,7 @@ def test_prices(made: Path, run: Any) -> None:
     assert "etana on iris, price 0.3: 150 instances" in Path("run.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
     given = ("--target", "the label", "--drop", "id", "-m", "plain=etana(order='error')")
     assert run("compare", "data.csv", *given, "--folds", "2", "-o", "run.db").exit_code == 0

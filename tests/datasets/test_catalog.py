@@ -99,6 +99,7 @@ def test_an_unknown_name(folder: Path) -> None:
     assert "SEQCLASS_DATA" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_real_data(data_dir: Path) -> None:
     for name, origin in list_datasets(data_dir).items():
         if origin.endswith(".npz") and name != "mnist":

@@ -66,6 +66,7 @@ def test_cube_nuc_is_the_block_twice_at_two_prices() -> None:
         assert np.abs(np.corrcoef(rows[:, :10].T, rows[:, 10:].T)[:10, 10:]).max() < 0.08  # noise of their own
 
 
+@pytest.mark.slow
 def test_cube_nm_shows_the_class_in_the_block_of_its_context() -> None:
     data = make_cube_nm(60_000, noise_std=0.2, random_state=2)
     context = data.X[:, :5].argmax(axis=1)  # told by 0.1 of noise without errors
@@ -97,6 +98,7 @@ def test_names_prices_and_bundles_of_cube_nm() -> None:
     assert "bundles   1, each seen in one question" in str(data.info())
 
 
+@pytest.mark.slow
 def test_cube_nm_ar_needs_the_rescue_outside_of_the_safe_contexts() -> None:
     data = make_cube_nm_ar(20_000, random_state=3)
     assert data.X.shape == (20_000, 26)
@@ -240,6 +242,7 @@ def test_the_best_accuracy_of_cube_nm(n_bins: int | None) -> None:
     assert best_accuracy(model(make_cube_nm(1)), 20_000, edges) == pytest.approx(MEASURED[n_bins], abs=0.006)
 
 
+@pytest.mark.slow
 def test_our_own_bins_lose_less() -> None:
     truth = model(make_cube(1, 10, background="normal"))
     for n_bins in (8, 5, 4):

@@ -117,6 +117,7 @@ def test_small_probabilities_keep_their_digits() -> None:
     assert 0 < rare[3] < 1e-22
 
 
+@pytest.mark.slow
 def test_coarse_bins_are_sums_of_fine_ones() -> None:
     truth = load("cube_nm", n_samples=1).truth
     fine = np.linspace(-0.4, 1.4, 13)[1:-1]
@@ -180,6 +181,7 @@ def test_rows_that_cannot_be() -> None:
         flat.posterior([[1.5]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edges, message",
     [

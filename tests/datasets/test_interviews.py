@@ -267,6 +267,7 @@ def test_a_mark_of_unicode_is_no_part_of_a_file(tmp_path):
     assert cells(load_interviews(written(tmp_path, b"\xef\xbb\xbf" + json.dumps(RECORDS).encode()))) == CELLS
 
 
+@pytest.mark.slow_cells("dxy-shape0-5-104")
 @pytest.mark.parametrize(
     ("name", "shape", "n_classes", "n_test"),
     [

@@ -76,6 +76,7 @@ def test_columns_that_no_file_of_this_size_fills(tmp_path: Path, n_columns: int)
             load_file(tmp_path / "a.svm")
 
 
+@pytest.mark.slow
 def test_wide_files_that_fill_their_columns(tmp_path: Path) -> None:
     X = sp.csr_array((np.ones(4), ([0, 1, 0, 1], [0, 5, 2**20 - 1, 7])), shape=(2, 2**20))
     np.savez(tmp_path / "a.npz", data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=[0, 1])

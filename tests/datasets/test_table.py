@@ -41,6 +41,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "t.csv.gz"
 
 
+@pytest.mark.slow_cells("adaptive")
 @pytest.mark.parametrize("method", ["adaptive", "etana"])
 def test_the_model_is_that_of_the_command_line(path: Path, method: str) -> None:
     more = ("--max-features", "1") if method == "adaptive" else ("--method", method)  # the default, and quickly

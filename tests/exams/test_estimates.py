@@ -89,6 +89,7 @@ def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     assert counts[0] > counts[1] + 1
 
 
+@pytest.mark.slow
 def test_what_a_bank_cannot_bring_to_a_standard_error_ends_at_a_price_or_a_number(tmp_path: Path) -> None:
     model, X, ability = simulated(30, 200)
     until: dict[str, Any] = {"target": "ability", "standard_error": 0.35}

@@ -89,6 +89,7 @@ def objective(model: ItemResponse, X: Any) -> float:
     return total
 
 
+@pytest.mark.slow_cells("2PL", "graded", "nominal")
 @pytest.mark.parametrize("kind", ["2PL", "graded", "nominal", "1PL"])
 def test_no_other_parameters_are_likelier(kind: str) -> None:
     X, _, sizes = answers(300, most=2 if kind.endswith("PL") else 3, missing=0.1, seed=3)
@@ -109,6 +110,7 @@ def test_no_other_parameters_are_likelier(kind: str) -> None:
         assert objective(moved, X) < best + 1e-7
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6), st.sampled_from(["graded", "nominal", "3PL", "4PL"]), st.sampled_from([0.0, 1.0]))
 def test_more_iterations_are_no_less_likely(seed: int, kind: str, shrinkage: float) -> None:
@@ -187,6 +189,7 @@ def test_weights_are_rows_told_several_times() -> None:
     assert_allclose(one.standard_errors_.intercepts, other.standard_errors_.intercepts, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_labels_say_where_the_bar_is() -> None:
     """Labels drawn by a curve of ability: P(class | ability) is that curve, whichever label sorts first."""
     rng = np.random.default_rng(3)
@@ -388,6 +391,7 @@ def test_items_that_show_one_outcome_say_nothing() -> None:
     assert_allclose(model.posterior([[-1, -1, 0, -1]])[0], model.class_prior_)
 
 
+@pytest.mark.slow
 def test_answers_that_are_all_alike_or_missing() -> None:
     for X in (np.zeros((6, 3), dtype=int), np.full((6, 3), -1)):
         model = ItemResponse("2PL", cuts=[0.0]).fit(X)

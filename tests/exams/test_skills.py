@@ -112,6 +112,7 @@ def test_profiles_share_a_row_beside_those_seen_and_the_able_are_right_a_thousan
     assert 1 - model.slip_[5] - model.guess_[5] == pytest.approx(1e-3)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(["DINA", "DINO"]), st.sampled_from([0.0, 1.0]))
 def test_the_able_are_right_more_often(seed: int, kind: str, alpha: float) -> None:
     """Whatever the answers: here they are noise."""

@@ -37,6 +37,7 @@ def test_splits_that_are_refused(settings: dict[str, Any]) -> None:
         ShuffledSplit(**settings)
 
 
+@pytest.mark.slow
 def test_nothing_is_learnt_from_rows_that_are_scored(tmp_path: Path) -> None:
     """Preprocessing is fitted to training rows: other rows with extreme values change nothing."""
     data = load("wine")

@@ -81,6 +81,7 @@ def test_what_is_kept_and_shown_is_of_the_budget(results: Results, tmp_path: Pat
     assert "malic_acid, hue" in text
 
 
+@pytest.mark.slow
 def test_cells_are_told_apart_by_budget_and_by_what_is_known(tmp_path: Path) -> None:
     (plain, *_), _ = Experiment(["wine"], ["etana"], cv=2)._cells(seqclass.experiment.grid.Keep())
     results = Experiment(["wine"], ["etana"], cv=2).run(tmp_path / "a.run")
@@ -105,6 +106,7 @@ def test_refusals(tmp_path: Path) -> None:
     assert results.to_frame()["error"].str.contains("of which nobody can tell").all()
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path) -> None:
     arguments = ["compare", "iris", "-m", "etana", "--folds", "2", "--budget", "1", "2"]
     arguments += ["--known", "sepal length (cm)", "-o", str(tmp_path / "a.run")]

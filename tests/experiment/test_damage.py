@@ -117,6 +117,7 @@ def try_damaged(whole: Path, rng: random.Random) -> None:
         read_all(path)
 
 
+@pytest.mark.slow
 @examples(max_examples=30)
 @given(st.randoms(use_true_random=False))
 def test_whatever_is_damaged(whole: Path, rng: random.Random) -> None:

@@ -184,6 +184,7 @@ def split(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return Experiment([few], METHODS, prices=[0.01, 0.05], cv=HoldOut()).run(path)
 
 
+@pytest.mark.slow
 def test_a_single_split_is_paired_by_case(split: Results) -> None:
     assert (split.to_frame()["error"] == "").all()
     frame = split.instances()
@@ -231,6 +232,7 @@ def test_curves_and_classes_of_kept_rows(split: Results) -> None:
         split.decision_curve("few", "etana", positive="malign")
 
 
+@pytest.mark.slow
 def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path) -> None:
     many = 3400  # further decisions: their costs are too many to be kept
     costs = np.column_stack([5 * (1 - np.eye(3)), np.full((3, many), 4.0)])

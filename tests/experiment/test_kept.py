@@ -138,6 +138,7 @@ def test_pictures_are_drawn_from_a_run(results: Results) -> None:
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_few_are_taken_evenly(tmp_path: Path) -> None:
     experiment = Experiment(["iris"], ["etana"], cv=ShuffledSplit())
     some = experiment.run(tmp_path / "some.run", keep_instances=7, keep_explanations=3)
@@ -240,6 +241,7 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
         assert any(own == data.names()[j] for j, own in enumerate(found.names))
 
 
+@pytest.mark.slow
 def test_columns_that_differ_from_fold_to_fold_are_pooled_by_name(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     noise = Dataset("noise", rng.normal(size=(90, 12)), rng.integers(0, 2, 90), ("no", "yes"))
@@ -255,6 +257,7 @@ def test_columns_that_differ_from_fold_to_fold_are_pooled_by_name(tmp_path: Path
     assert len({frozenset(names) for names in asked}) == 3
 
 
+@pytest.mark.slow
 def test_frames_sparse_data_and_missing_values(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = np.tile([0, 1], 60)
@@ -279,6 +282,7 @@ def test_frames_sparse_data_and_missing_values(tmp_path: Path) -> None:
     assert results.record("sparse", "etana").names == ("x0",)
 
 
+@pytest.mark.slow
 def test_further_decisions_and_classes_that_the_training_rows_lack(tmp_path: Path) -> None:
     iris = load("iris")
     costs = np.hstack([1.0 - np.eye(3), np.full((3, 1), 0.02)])
@@ -357,6 +361,7 @@ def test_decisions_that_the_data_set_does_not_know(tmp_path: Path) -> None:
     assert set(frame["decision"]) == {"7", "versicolor"}
 
 
+@pytest.mark.slow
 def test_a_cell_that_failed_keeps_nothing(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:LogisticRegression(C=-1.0)"]
     with pytest.warns(UserWarning, match="2 of 4 cells failed"):

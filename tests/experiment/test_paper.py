@@ -59,6 +59,7 @@ def test_a_table_has_the_figures_of_the_summary(results: Results) -> None:
     assert "realised cost in EUR: means over the folds of all seeds, in brackets 95% intervals: over folds" in table
 
 
+@pytest.mark.slow
 def test_the_note_says_what_intervals_are(tmp_path: Path) -> None:
     """As `summary` makes them: `mean_interval` with bounds over folds, or over rows where these are kept and wider."""
     kept = Experiment(["iris", "wine"], ["sklearn:GaussianNB"], cv=2).run(tmp_path / "kept.run")
@@ -137,6 +138,7 @@ def test_what_a_table_refuses(results: Results) -> None:
             results.table(**settings)
 
 
+@pytest.mark.slow
 def test_intervals_are_over_rows_as_well(tmp_path: Path) -> None:
     one = Experiment(["iris"], ["sklearn:GaussianNB"], cv=2, seeds=[0]).run(tmp_path / "a.run")
     split = Results(one.path, one.to_frame().index[:1].tolist())
@@ -204,6 +206,7 @@ def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
+@pytest.mark.slow_cells("3.5-3-2", "3.5-7-2", "7.1-7-3")
 @pytest.mark.parametrize(
     ("width", "n", "across"),
     [(3.5, 2, 1), (3.5, 3, 2), (3.5, 7, 2), (7.1, 7, 3), pytest.param(3.5, 40, 2, marks=pytest.mark.slow)],
@@ -222,6 +225,7 @@ def test_a_plot_of_a_given_width_fits_a_page(width: float, n: int, across: int) 
     plt.close(display.figure_)
 
 
+@pytest.mark.slow
 def test_a_narrow_plot_has_prices_at_its_points(results: Results) -> None:
     import matplotlib.pyplot as plt
 

@@ -66,6 +66,7 @@ def test_source_split() -> None:
         SourceSplit().check(replace(data, test_index=rows[99:]))
 
 
+@pytest.mark.slow
 def test_splitters_of_scikit_learn_cut_as_they_do(tmp_path: Path) -> None:
     protocol = as_protocol(RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
     cuts = parts(protocol, IRIS)

@@ -194,6 +194,7 @@ def test_methods_learn_from_the_training_rows_and_nothing_else(protocol: Any, tm
         assert Watch.seen[3 * fold + 2] == ("predict", test.tolist())
 
 
+@pytest.mark.slow
 def test_what_is_learnt_does_not_hang_on_the_rows_that_are_scored(tmp_path: Path) -> None:
     data = load("wine")
     methods = {"a": "etana(temperature='fit')", "b": seqclass.SequentialClassifier(selector=SelectKBest(k=3))}
@@ -273,6 +274,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return computed
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undisturbed: Results) -> None:
     path = tmp_path / "a.run"
     small(seeds=[1]).run(path)
@@ -379,6 +381,7 @@ def count_done(path: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_two_workers_and_one_give_the_same(tmp_path: Path, undisturbed: Results) -> None:
     results = small().run(tmp_path / "a.run", n_jobs=2)
     pd.testing.assert_frame_equal(stable(results), stable(undisturbed))
@@ -424,6 +427,7 @@ class Sleeper(DummyClassifier):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_cells_in_threads_of_one_process_take_turns(tmp_path: Path) -> None:
     before = list(warnings.filters)
     with joblib.parallel_config(backend="threading", n_jobs=4):
@@ -433,6 +437,7 @@ def test_cells_in_threads_of_one_process_take_turns(tmp_path: Path) -> None:
     assert warnings.filters == before
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # those of dask are its own
 def test_a_dask_cluster_gives_the_same(tmp_path: Path, undisturbed: Results) -> None:
     distributed = pytest.importorskip("distributed")

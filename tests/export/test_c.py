@@ -115,6 +115,7 @@ def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, 
     return f"{number[name]} {int(known)} {len(shows)}:{texts}"
 
 
+@pytest.mark.slow_cells("visits")
 @pytest.mark.parametrize("name", ALONE)
 def test_the_source_compiles_alone(name: str, model: Any, tmp_path: Path) -> None:
     if COMPILER is None:
@@ -124,6 +125,7 @@ def test_the_source_compiles_alone(name: str, model: Any, tmp_path: Path) -> Non
     assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
 
+@pytest.mark.slow
 def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     if COMPILER is None:
         pytest.skip("no C compiler")
@@ -136,6 +138,24 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
 
+@pytest.mark.slow_cells(
+    "bounds-False",
+    "expected saving-False",
+    "first-False",
+    "hidden information-False",
+    "known first-False",
+    "likely-False",
+    "looking ahead-False",
+    "search, budgets-False",
+    "sets, visits-False",
+    "skills-False",
+    "spelt-False",
+    "thresholds-False",
+    "tree, improved-False",
+    "visits, bundles-False",
+    "visits, fixed order-False",
+    "visits, tree-False",
+)
 @pytest.mark.parametrize(
     ("name", "watched"),
     [

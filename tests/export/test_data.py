@@ -51,6 +51,7 @@ def test_values_are_read_as_the_model_reads_them(sparse: bool, zero_bin: Any) ->
     assert len(seen) > 12
 
 
+@pytest.mark.slow
 def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
     for name in ("grid3", "vectors", "adaptive", "graph", "tree", "groups"):
         data = export_policy(model(name), tmp_path / "policy.json", format="json")

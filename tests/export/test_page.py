@@ -86,6 +86,28 @@ VARIED = {
 }
 
 
+@pytest.mark.slow_cells(
+    "bounds",
+    "expected saving",
+    "few of many",
+    "fixed lookahead",
+    "ladder",
+    "listed, groups",
+    "listed, max_cost",
+    "looking ahead",
+    "missing tells, visits",
+    "network, known at the start",
+    "refer, adaptive",
+    "search, budgets",
+    "sets, missing tells",
+    "spelt",
+    "tree, improved",
+    "visits, budgets",
+    "visits, bundles",
+    "visits, ladder, constant",
+    "visits, planned",
+    "visits, tree",
+)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow) if isinstance(n, str) and n not in PAGES else n for n in EVERY],
@@ -207,6 +229,7 @@ def test_a_bank_of_sixty_items_with_areas_is_a_page(browser: Any, tmp_path: Path
     assert demanded == {True, False}
 
 
+@pytest.mark.slow
 def test_the_page_says_which_classes_are_possible_where_that_is_promised(
     model: Any, browser: Any, tmp_path: Path
 ) -> None:
@@ -285,6 +308,7 @@ def test_the_foot_of_a_page_for_who_is_asked_tells_no_cost(model: Any) -> None:
     assert told == [True, False]
 
 
+@pytest.mark.slow
 def test_an_answer_that_skip_logic_leaves_out_goes_with_a_correction(browser: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
@@ -404,6 +428,7 @@ def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     assert found == [True, None]
 
 
+@pytest.mark.slow_cells("missing tells")
 @pytest.mark.parametrize("name", ["missing tells", "missing tells, bundles"])
 def test_a_gap_that_tells_something_is_an_answer(name: str, model: Any, browser: Any, tmp_path: Path) -> None:
     clf, page = model(name), tmp_path / "page.html"
@@ -424,6 +449,7 @@ def test_a_gap_that_tells_something_is_an_answer(name: str, model: Any, browser:
     assert browser.faults == []
 
 
+@pytest.mark.slow
 def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_path: Path) -> None:
     """Those left blank are not available, as in a session; all blank is the button's business."""
     clf, page = model("bundles"), tmp_path / "page.html"
@@ -455,6 +481,7 @@ def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_pat
     assert browser.faults == []
 
 
+@pytest.mark.slow
 def test_a_panel_is_ordered_together(model: Any, browser: Any, tmp_path: Path) -> None:
     """Its answers come in any order, one by one or several at once; the rest can be left; visits are told."""
     clf, page = model("visits"), tmp_path / "page.html"
@@ -533,6 +560,7 @@ def patients() -> tuple[SequentialClassifier, pd.DataFrame]:
     return clf.fit(X, pd.Series(np.where(y, "ill", "well"), name="disease")), X
 
 
+@pytest.mark.slow_cells("1280")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_what_is_known_of_every_case_is_asked_first(patients: Any, browser: Any, tmp_path: Path, width: int) -> None:
     clf, page = patients[0], tmp_path / "page.html"
@@ -646,6 +674,7 @@ def test_any_answer_is_changed_where_it_stands(patients: Any, browser: Any, tmp_
     assert browser.faults == []
 
 
+@pytest.mark.slow
 def test_a_change_that_cannot_be_is_told_and_changes_nothing(browser: Any, tmp_path: Path) -> None:
     tables = [np.array([0.7, 0.3]), np.array([[0.6, 0.1], [0.4, 0.9]]), np.eye(2)]
     states = [["no", "yes"], ["-", "+"], ["x", "y"]]
@@ -667,6 +696,7 @@ def test_a_change_that_cannot_be_is_told_and_changes_nothing(browser: Any, tmp_p
     assert browser.faults == []
 
 
+@pytest.mark.slow
 def test_a_change_in_a_graph_keeps_what_is_still_asked(model: Any, browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     data = export_policy(model("graph"), page)
@@ -716,6 +746,7 @@ def test_a_change_in_a_graph_keeps_what_is_still_asked(model: Any, browser: Any,
         )
 
 
+@pytest.mark.slow
 def test_what_was_ordered_stays_ordered_when_an_answer_is_changed(model: Any, browser: Any, tmp_path: Path) -> None:
     """Other answers might have led to other panels, but those visits were made and paid for."""
     clf, page = model("visits"), tmp_path / "page.html"

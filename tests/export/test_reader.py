@@ -40,6 +40,16 @@ ALSO = {"network, known at the start", "sets, visits", "areas, ladder", "mixture
 ALSO |= {"known at the start, fixed tree"}
 
 
+@pytest.mark.slow_cells(
+    "drawn bundle",
+    "fixed mixture",
+    "fixed tree, lookahead",
+    "lookahead",
+    "missing tells, mixture, calibrated",
+    "search, groups",
+    "skips, missing tells, known",
+    "tree, calibrated",
+)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow) if n in PAGES - ALSO else n for n in EXPORTED] + EVERY[len(EXPORTED) :],
@@ -127,6 +137,7 @@ def test_the_short_reader_stands_where_a_session_stands(name: str, model: Any, c
     assert asked > 20
 
 
+@pytest.mark.slow
 def test_all_types_are_among_the_models(model: Any) -> None:
     """So that whatever can be written is held against a session, on the page and in C."""
     programs = [

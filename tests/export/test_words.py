@@ -243,6 +243,7 @@ def greek(text: str) -> str:
     return re.sub(r"(\{\w+\})|[^\W\d_]", lambda found: found[1] or "λ", text)
 
 
+@pytest.mark.slow_cells("program")
 @pytest.mark.parametrize("name", ["program", "graph"])
 def test_nothing_on_the_page_is_left_untranslated(name: str, browser: Any, tmp_path: Path) -> None:
     """With names and words that have no letter of ours, none is seen or read aloud, whatever is done."""

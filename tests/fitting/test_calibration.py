@@ -85,6 +85,7 @@ def classifier(**more: Any) -> SequentialClassifier:
     return SequentialClassifier(**(given | more))
 
 
+@pytest.mark.slow
 def test_what_repeats_is_taken_as_nothing_new_and_the_expected_cost_is_right() -> None:
     X, y = copies(400, 0)
     fresh_X, fresh_y = copies(20_000, 1)
@@ -104,6 +105,7 @@ def test_a_model_that_is_right_is_hardly_changed() -> None:
     assert clf.expected_cost_ == pytest.approx(classifier(calibrate=False).fit(X, y).expected_cost_, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["conditional", pytest.param("adaptive", marks=pytest.mark.slow)])
 def test_labels_by_chance_are_not_believed(order: str) -> None:
     more = {"order": order, "solver": QUICK if order == "adaptive" else None, "feature_costs": 0.01}
@@ -141,6 +143,7 @@ def test_exponents_are_those_of_the_losses_by_hand() -> None:
     assert clf.model_.temperature_ == pytest.approx(1 / clf.calibration_.exponents)
 
 
+@pytest.mark.slow_cells("conditional-contexts")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2), ContextBayes()], ids=["tree", "mixture", "contexts"])
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -156,6 +159,7 @@ def test_all_models_and_orders(model: ObservationModel, order: str) -> None:
     assert_array_equal(clf.fit(X, y).predict(X), clf.predict(X))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(["bayes", "tree", "mixture"]))
 def test_tempered_models_are_distributions_between_the_model_and_nothing(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
@@ -185,6 +189,7 @@ def test_a_feature_that_says_nothing_moves_no_belief(model: ObservationModel) ->
     assert not np.allclose(model.posterior(shown)[1], model.posterior(shown)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_folds")
 def test_missing_cells_sparse_rows_bundles_and_groups() -> None:
     X, y = copies(80, 7, 4)
@@ -209,6 +214,7 @@ def test_nothing_pays_from_the_start() -> None:
     assert clf.acquire(X).n_features.max() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_folds")
 def test_saved_and_other_prior(tmp_path: Any) -> None:
     X, y = copies(80, 9, 4)
@@ -222,6 +228,7 @@ def test_saved_and_other_prior(tmp_path: Any) -> None:
     assert not hasattr(clf.set_params(calibrate=False).fit(X, y), "calibration_")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_folds", "loose_mixtures")
 def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on(without_folds: SimpleNamespace) -> None:
     X, y = copies(120, 11, 4)
@@ -259,6 +266,7 @@ def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(
     assert [part.agent.expected_cost for part in alone] == before
 
 
+@pytest.mark.slow_cells("adaptive")
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_rows_are_asked_once_for_all_that_listen(
     order: str, monkeypatch: pytest.MonkeyPatch, without_folds: SimpleNamespace
@@ -331,6 +339,7 @@ def test_bad_input() -> None:
         classifier(selector=Picky(k=3)).fit(X, y)
 
 
+@pytest.mark.slow
 def test_totals_that_are_made_anew_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they take much memory they are not kept."""
     rng = np.random.default_rng(0)

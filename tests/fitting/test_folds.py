@@ -49,6 +49,7 @@ def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
         np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 
+@pytest.mark.slow
 def test_every_candidate_is_held_out_on_the_same_folds(
     fitted: AdaptiveClassifier, without_folds: SimpleNamespace
 ) -> None:
@@ -82,6 +83,7 @@ def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> Non
     assert repr(fitted.observation_model) == repr(way["observation_model"])
 
 
+@pytest.mark.slow
 def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, without_folds: SimpleNamespace) -> None:
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], most_rows=60))
     name = "naive Bayes, one order"

@@ -101,6 +101,7 @@ def test_intervals(held: HeldOut) -> None:
     assert held.cost_interval[0] < held.cost < held.cost_interval[1]
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say() -> None:
     """Fits that differ in what they buy, half of it shared by all folds, and rows that are right or wrong by chance."""
     rng = np.random.default_rng(0)
@@ -143,6 +144,7 @@ def test_paired_differences(cancer: Any, held: HeldOut) -> None:
         held.compare(etana(0.01).fit(cancer[0][:, :1], cancer[1], held_out=3).held_out_)
 
 
+@pytest.mark.slow
 def test_deterministic(cancer: Any, held: HeldOut) -> None:
     again = etana(0.01).fit(*cancer, held_out=4).held_out_
     assert json.dumps(again.record()) == json.dumps(held.record())
@@ -157,6 +159,7 @@ def test_generators_and_none_as_seeds(cancer: Any) -> None:
         assert etana(0.01, n_bins=2, random_state=seed).fit(X, y, held_out=2).held_out_.n_folds == 2
 
 
+@pytest.mark.slow_cells("adaptive")
 @pytest.mark.parametrize(
     "fit",
     [etana, pytest.param(lambda price: etana(price, calibrate=True), marks=pytest.mark.slow), seqclass.adaptive],
@@ -187,6 +190,7 @@ def test_deciding_at_once(cancer: Any) -> None:
     assert (at_once.price, at_once.n_features, at_once.error) == (0, 0, 0)  # all are referred
 
 
+@pytest.mark.slow
 def test_who_is_referred_is_said(cancer: Any, tmp_path: Path) -> None:
     X, y = cancer
     clf = etana(REFER).fit(X, y, held_out=3)
@@ -211,6 +215,7 @@ def test_who_is_referred_is_said(cancer: Any, tmp_path: Path) -> None:
     assert "referred" not in str(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_finds_lines() -> None:
     rng = np.random.default_rng(0)
@@ -238,6 +243,7 @@ def test_the_linear_yardstick_is_as_good_as_tuned_forward_selection() -> None:
     assert beside(*load_breast_cancer(return_X_y=True)).cost < 0.08  # that has .0754 on these folds
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_is_not_shrunken() -> None:
     rng = np.random.default_rng(3)
@@ -247,6 +253,7 @@ def test_the_linear_yardstick_is_not_shrunken() -> None:
     assert set(line.counts) <= {2, 3}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_weighs_prices() -> None:
     """What tells most costs more than it saves; three cheap ones pay, though each alone changes no decision."""
@@ -288,6 +295,7 @@ def test_the_linear_yardstick_in_any_unit(unit: float) -> None:
     assert beside(X * unit, y, n_folds=2).cost == beside(X, y, n_folds=2).cost < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_of_several_classes() -> None:
     X, y = load_iris(return_X_y=True)
@@ -349,6 +357,7 @@ def test_a_model_that_is_right_is_left_alone() -> None:
     assert "sure" in replace(held, expected_cost=9.0).advice
 
 
+@pytest.mark.slow
 def test_labels_by_chance_are_warned_of() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 12)), rng.permutation(np.arange(80) % 2)
@@ -379,6 +388,7 @@ def table(n: int = 90) -> tuple[pd.DataFrame, Any]:
     return frame.mask(rng.random(frame.shape) < 0.1), y
 
 
+@pytest.mark.slow
 def test_frames_with_categories_and_missing_cells() -> None:
     X, y = table()
     X.loc[7, "colour"] = "only here"
@@ -395,6 +405,7 @@ def test_frames_with_categories_and_missing_cells() -> None:
     assert text.held_out_.n_folds == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_groups_and_bundles() -> None:
     X, y = table()
@@ -426,6 +437,7 @@ def test_sparse_rows_stay_sparse() -> None:
     assert big.linear.error == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_lines")
 def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept() -> None:
     """Frequent ones differ less between the classes, though their sums within each are larger; 300 are looked at."""
@@ -438,6 +450,7 @@ def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept() -> None:
     assert held.linear.error == 0
 
 
+@pytest.mark.slow
 def test_outcomes_that_a_training_part_lacks() -> None:
     X = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 10)
     X[3] = [5, -1]
@@ -519,6 +532,7 @@ def test_saved_and_read(cancer: Any, tmp_path: Path) -> None:
         assert b"HeldOut" not in archive.read("manifest.json")
 
 
+@pytest.mark.slow_cells("how1-notes1", "how2-notes2")
 @pytest.mark.parametrize(("how", "notes"), [({}, ["x"]), ({}, ["x", "y"]), ({"half_life": 30.0}, ["x", "1"])])
 def test_texts_that_only_one_fold_has(how: dict[str, Any], notes: list[str], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

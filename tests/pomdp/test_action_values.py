@@ -76,6 +76,7 @@ def policies(problem: AcquisitionProblem, seed: int) -> Policy:
     return FirstK(1, certificate_paths=0).solve(problem) if seed % 3 else Lookahead(1).solve(problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 10))])
 def test_values_are_those_of_a_plain_recursion(part: int) -> None:
     for seed in range(20 * part, 20 * (part + 1)):

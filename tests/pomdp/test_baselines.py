@@ -127,6 +127,7 @@ def test_a_rule_needs_no_tables(repeated):
         assert evaluate(opaque, rule.solve(opaque)).cost == evaluate(problem, rule.solve(problem)).cost
 
 
+@pytest.mark.slow
 def test_simulated_certificate_of_a_long_problem(repeated):
     problem = repeated(40, 0.002, 0.6)
     info = Lookahead(2, certificate_paths=1000).solve(problem).info

@@ -144,6 +144,7 @@ def test_more_points_help_the_sawtooth(n_classes):
     )
 
 
+@pytest.mark.slow
 def test_sampled_dual_holds_at_its_confidence(make_case, oracle):
     failures = 0
     cases = [make_case(seed, n_stages=4) for seed in range(20)]

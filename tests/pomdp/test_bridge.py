@@ -64,6 +64,7 @@ def test_value_is_the_optimum(make_case: Callable[..., Any], oracle: Any, kind: 
     assert value(to_pomdp_py(case.problem)) == pytest.approx(oracle.optimum(case), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_value_with_three_stages_of_contexts(make_case: Callable[..., Any], oracle: Any) -> None:
     case = make_case(0, contexts=True, n_classes=2, n_stages=3)
     assert max(len(stage) for stage in case.tables) > 1
@@ -301,6 +302,7 @@ def free_kinds() -> list[Any]:
     return [*small, free_case(1, tree=True, n_questions=2), mixture_case(1, most=3)]
 
 
+@pytest.mark.slow
 def test_value_of_free_problems() -> None:
     for case in (free_case(11, n_questions=2), free_case(91, tree=True, n_questions=2)):
         models = to_pomdp_py(case.problem)
@@ -331,6 +333,7 @@ def test_models_of_free_problems_are_distributions() -> None:
             assert pickle.loads(pickle.dumps(item)) == item
 
 
+@pytest.mark.slow
 def test_the_loop_of_pomdp_py_asks_any_question() -> None:
     """Its belief is ours after every question, whatever it asks."""
     asked = set()
@@ -403,6 +406,7 @@ def test_tree_search_in_any_order(planner: str) -> None:
 # --- the planners
 
 
+@pytest.mark.slow
 def test_value_iteration_of_two_stages() -> None:
     problem = random_problem(2, 2, 2)
     policy = PomdpPyPlanner("ValueIteration").solve(problem)
@@ -468,6 +472,7 @@ def test_more_simulations_cost_less(guided: bool, worst: tuple[float, ...], mean
     assert excess[1].mean() < excess[0].mean()
 
 
+@pytest.mark.slow
 def test_a_search_cut_short_is_cautious() -> None:
     """What lies beyond max_depth must not look free: here the second feature tells all, and the first nothing."""
     useless, perfect = [[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]
@@ -562,6 +567,7 @@ def test_the_global_generators_are_left_alone(planner: str) -> None:
     assert drawn() == expected
 
 
+@pytest.mark.slow
 def test_a_certificate_without_values() -> None:
     problem = random_problem(3, 4, 2, seed=1)
     policy = PomdpPyPlanner(n_simulations=100).solve(problem)

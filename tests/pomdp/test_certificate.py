@@ -231,6 +231,7 @@ def test_a_policy_without_values_gets_good_ones(policies):
     assert (blind.upper, blind.lower) == (myopic.upper, myopic.lower)
 
 
+@pytest.mark.slow
 def test_sampling_goes_on_to_the_wanted_width(repeated):
     policy = LookaheadPolicy(StoppingValue(repeated(30, 0.001, 0.6)))
     sizes = []
@@ -277,6 +278,7 @@ def test_confidence_widens_the_interval(repeated):
     assert loose.upper_mean == tight.upper_mean
 
 
+@pytest.mark.slow
 def test_deterministic_lower_end(repeated, oracle, make_case):
     case = make_case(5, n_classes=3)
     policy = Perseus(certificate_paths=0).solve(case.problem)

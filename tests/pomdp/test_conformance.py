@@ -124,6 +124,7 @@ def optimum_of(make_case, oracle):
     return find
 
 
+@pytest.mark.slow_cells("LinearThresholdSPSA-equal-True")
 @pytest.mark.covering
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("kind", KINDS)

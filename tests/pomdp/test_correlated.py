@@ -47,6 +47,7 @@ def loss(tree, solver, price=PRICE):
     return cost / truth - 1
 
 
+@pytest.mark.slow_cells("3", "4")
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_contexts_and_corrections_close_the_gap(make_tree, n_classes):
     trees = [make_tree(seed, n_classes=n_classes, spread=0.7) for seed in range(2)]
@@ -208,6 +209,7 @@ def test_the_regression_is_that_of_every_cell(n_answers, width, monkeypatch):
             np.testing.assert_allclose(corrected._ridge(made, target), oracle, atol=1e-7)
 
 
+@pytest.mark.slow_cells("4")
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, monkeypatch):
     for seed in range(2):

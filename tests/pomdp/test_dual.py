@@ -61,6 +61,7 @@ def test_ends_and_gap_hold_together_at_their_confidence(make_case, skewed, n_pat
     assert (np.array(paired) <= np.array(apart) + SLACK).all()
 
 
+@pytest.mark.slow
 def test_only_many_paths_are_paired_and_only_where_wanted(repeated):
     problem = repeated(60, 0.002, 0.6)
     policy = Perseus(certificate_paths=0).solve(problem)
@@ -76,6 +77,7 @@ def all_in_order(level):
     return np.full(len(level.belief), level.stage if level.stage < level.belief.problem.n_stages else DECIDE)
 
 
+@pytest.mark.slow
 def test_a_known_upper_end_steadies_the_lower_one(skewed):
     """A policy that is enumerated tells how lucky the paths were; where it tells nothing, it is left out."""
     problem = skewed(0.3, 2)
@@ -163,6 +165,7 @@ def test_dear_histories_are_met(skewed):
     assert met[StratifiedAnswers][1] / 10 == pytest.approx(truth, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.3, 1e-2, 1e-3, 1e-4])
 def test_ends_hold_however_rare_a_class_is(skewed, prior):
     """With normal margins of plain paths 5 to 84 of 100 failed in some of these, where a rare error was not drawn."""

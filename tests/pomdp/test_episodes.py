@@ -417,6 +417,7 @@ def test_steps_unpack_and_show_themselves() -> None:
     assert [step.belief.stage for step in pairs] == [0]
 
 
+@pytest.mark.slow
 def test_rows_that_all_draw_the_same_lot_have_it():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.iloc[:, :6]

@@ -81,6 +81,7 @@ def test_methods_agree(method, n_classes, n_stages, kind, make_case):
         np.testing.assert_allclose(first, second, rtol=0, atol=1.1e-9)
 
 
+@pytest.mark.slow
 def test_sets_are_minimal():
     """Each vector is lower than all others, stopping included, at some belief."""
     for method in ("vertices", "programs"):
@@ -107,6 +108,7 @@ def test_golden_optimum():
     assert policy.info.gap == 0
 
 
+@pytest.mark.slow
 def test_two_classes_forty_features():
     problem = random_problem(2, 3, 40)
     policy = ExactValueIteration(1e-7, certificate_paths=500).solve(problem)
@@ -117,6 +119,7 @@ def test_two_classes_forty_features():
     assert 0 <= at(policy, problem.prior, False) - at(grid, problem.prior, False) + 1e-7 < 1e-5
 
 
+@pytest.mark.slow
 def test_horizon_doubles_where_the_rest_matters_little(repeated):
     policy = ExactValueIteration(1e-7, certificate_paths=2000).solve(repeated(2000, price=0.02, strength=0.7))
     assert policy.info.n_stages < 2000
@@ -161,6 +164,7 @@ def test_budget_of_programs_is_kept():
     assert 20 < looks() <= 50
 
 
+@pytest.mark.slow
 def test_limit_ends_the_doubling(repeated):
     problem = repeated(500, price=0.0, strength=0.51)
     policy = ExactValueIteration(max_vectors=5, certificate_paths=0).solve(problem)
@@ -308,6 +312,7 @@ def test_support_and_programs_find_the_same_vectors():
     assert len(first) == len(second)
 
 
+@pytest.mark.slow
 def test_evaluation_needs_no_tables_of_all_pairs(monkeypatch):
     """Look-ahead on tens of thousands of vectors of two classes takes a bisection, not a product with each."""
     problem = random_problem(2, 3, 20)

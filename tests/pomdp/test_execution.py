@@ -92,6 +92,7 @@ def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, polic
                 check(acquire(policy, X[i : i + 1], charge_missing=charge_missing), expected[i : i + 1])
 
 
+@pytest.mark.slow_cells("False")
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_groups_with_a_missing_first_member(charge_missing, case_of, policies):
     table = [[[0.8, 0.3], [0.2, 0.7]]]
@@ -137,6 +138,7 @@ def test_types_layouts_and_order_of_features(dtype, order, policies):
     np.testing.assert_array_equal(result.leaf_outcome[result.leaf], X[:, [5, 0, 3]])
 
 
+@pytest.mark.slow
 def test_batch_size_does_not_matter(make_case):
     for seed in range(2):
         case = make_case(seed, n_stages=6)

@@ -103,6 +103,7 @@ def test_sampled_bounds_hold_the_optimum():
         assert (cost - truth) / cost <= found.gap < 0.05
 
 
+@pytest.mark.slow
 def test_with_many_classes_few_weights_do_what_many_vectors_do():
     problem = weak_problem(10, 15, 0.002, concentration=2.0)
     fitted = FittedValueIteration(certificate_paths=4000).solve(problem)
@@ -151,6 +152,7 @@ def test_the_unit_of_costs_does_not_matter():
     assert one.info.lower == pytest.approx(other.info.lower / 1000)
 
 
+@pytest.mark.slow
 def test_same_seed_same_policy():
     problem = weak_problem(4, 8)
     first, second, third = (FittedValueIteration(200, random_state=seed).solve(problem) for seed in (1, 1, 2))
@@ -188,6 +190,7 @@ def test_a_problem_without_tables_is_refused(make_tree):
         FittedValueIteration().solve(problem)
 
 
+@pytest.mark.slow
 def test_frontiers_blend_their_values():
     problem, multipliers = weak_problem(4, 9), np.geomspace(0.5, 2.0, 6)
     solver = FittedValueIteration(400, certificate_paths=2000)
@@ -299,6 +302,7 @@ def test_where_questions_are_many_it_costs_about_what_a_rule_does():
     assert fitted < 1.05 * ruled < 0.6 * problem.stopping_cost(problem.prior[None])[0]
 
 
+@pytest.mark.slow
 def test_in_any_order_the_unit_and_the_seed_do_as_elsewhere():
     problem = hidden_problem(1, 5)
     dear = problem.replace(prices=1024 * problem.prices, decision_costs=1024 * problem.decision_costs)
@@ -310,6 +314,7 @@ def test_in_any_order_the_unit_and_the_seed_do_as_elsewhere():
     assert repr(one.values.rule) == one.info.ordering.chosen == "fitted values of 5 stages"
 
 
+@pytest.mark.slow
 def test_in_any_order_frontiers_solve_anew_for_each_price():
     problem = hidden_problem(2, 4)
     solver, multipliers = FittedValueIteration(300, certificate_paths=0), np.array([0.5, 2.0])

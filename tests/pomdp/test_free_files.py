@@ -148,6 +148,7 @@ def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tm
         assert exact.info.upper == pytest.approx(certificate.upper, abs=1e-9)
 
 
+@pytest.mark.slow_cells("tree_case-0.9")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("discount", [1.0, 0.9])
 @pytest.mark.parametrize("make", KINDS)
@@ -165,6 +166,7 @@ def test_pomdpx_file_is_the_problem_and_its_vectors_come_back(make: Any, discoun
     assert certify(problem, policy).gap == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> None:
     for make in KINDS:
         case = make(4)

@@ -80,6 +80,7 @@ def test_grid_points_are_what_solving_alone_gives(kind, contexts, make_case):
             assert got == pytest.approx(wanted, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_each_multiplier_has_its_own_horizon(repeated):
     problem = repeated(80, 0.002, 0.6)
     solver = GridValueIteration(40, certificate_paths=0)
@@ -110,6 +111,7 @@ def test_bounds_contain_the_optimum(solver, make_case, oracle):
         np.testing.assert_allclose(frontier.cost, frontier.multipliers * frontier.price + frontier.decision_cost)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 500), kind=st.sampled_from(["plain", "zeros", "free", "useless"]))
 def test_the_frontier_is_convex_and_falls(seed, kind, make_case, exact):
     case = make_case(seed, kind, n_stages=1 + seed % 4)
@@ -187,6 +189,7 @@ def test_free_features_take_no_budget(repeated):
     assert solve_for_budget(within_budget(repeated(5), max_features=0), 0.1).info.upper == 0.5
 
 
+@pytest.mark.slow
 def test_simulated_bounds_of_a_mixture_hold(repeated):
     problem = repeated(16, 0.01, 0.6)
     policy = solve_for_budget(problem, 0.05, n_paths=2000, max_histories=10)
@@ -289,6 +292,7 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
             assert more.max() > budget - 1e-9, seed
 
 
+@pytest.mark.slow
 def test_classifier_with_budgets(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, ::5]
@@ -341,6 +345,7 @@ def test_sessions_draw_their_lot(tmp_path):
     assert {clf.session().next_feature is None for _ in range(50)} == {True, False}
 
 
+@pytest.mark.slow_cells("solver1")
 @pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
 def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
     too_low, too_high, seeds = [], [], range(8)
@@ -360,6 +365,7 @@ def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, mak
     assert sum(too_high) <= 1
 
 
+@pytest.mark.slow
 def test_exact_bounds_of_a_budget_stay_exact(make_case, exact):
     for seed in range(3):
         case = make_case(seed, n_classes=2, n_stages=4)

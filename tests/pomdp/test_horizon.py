@@ -16,6 +16,7 @@ def claim(policy):
     return policy.values.value(0, policy.problem.prior[None])[0]
 
 
+@pytest.mark.slow_cells("0.6-Perseus", "0.9-Perseus")
 @BOTH
 @pytest.mark.parametrize("strength", [pytest.param(0.52, marks=pytest.mark.slow), 0.6, 0.9])
 def test_truncated_and_full_horizon_agree(solver, strength, repeated):
@@ -38,6 +39,7 @@ def test_the_first_horizon_is_a_setting(solver, repeated):
         solver(first_horizon=0).solve(problem)
 
 
+@pytest.mark.slow_cells("Perseus")
 @BOTH
 def test_limit_of_stages_is_kept_and_told(solver, repeated):
     problem = repeated(100, 0.0001, 0.52)
@@ -55,6 +57,7 @@ def test_limit_of_stages_is_kept_and_told(solver, repeated):
     assert solver(max_stages=500, certificate_paths=0).solve(repeated(10)).info.status == "converged"
 
 
+@pytest.mark.slow_cells("Perseus")
 @BOTH
 def test_free_features_keep_the_horizon_growing(solver, repeated):
     free = solver(certificate_paths=0).solve(repeated(90, 0.0, 0.51))
@@ -75,6 +78,7 @@ def endless(repeated):
     return repeated(200_000, 0.01, 0.7)
 
 
+@pytest.mark.slow_cells("Perseus")
 @BOTH
 def test_endless_stages_cost_what_the_first_cost(solver, repeated, endless):
     few, many = repeated(1000, 0.01, 0.7), endless

@@ -45,6 +45,7 @@ def cost_at(policy):
     return evaluate(policy.policy.problem, policy.policy, max_histories=10**6).cost
 
 
+@pytest.mark.slow
 def test_lower_ends_of_a_sweep_hold_where_a_class_is_rare(skewed):
     """With normal margins of plain paths 6 to 8 of 20 failed: values are nearly right but where no path came."""
     problem, multipliers = skewed(1e-2, 0), np.array([1.0, 1.2, 1.44])
@@ -59,6 +60,7 @@ def test_lower_ends_of_a_sweep_hold_where_a_class_is_rare(skewed):
     assert below.max() == 0
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("any_order", [False, True])
 def test_upper_ends_of_a_sweep_hold_where_a_dear_answer_is_rare(any_order):
     problem = dear(1e-3, any_order=any_order)

@@ -151,6 +151,7 @@ def test_beliefs_are_reachable_and_open():
         reachable = joint / joint.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_histories_that_lead_to_the_same_belief_count_once(repeated):
     """The k-th of n equal features has k + 1 beliefs, however many histories."""
     n_stages = 100
@@ -171,6 +172,7 @@ def test_equal_beliefs_of_different_contexts_are_kept_apart():
     assert sorted(points[1].context) == [0, 1]
 
 
+@pytest.mark.slow
 def test_few_beliefs_stand_for_the_others():
     """Selection keeps the distribution: the mean belief stays the prior, however few are kept."""
     rng = np.random.default_rng(0)
@@ -199,6 +201,7 @@ def test_same_seed_same_policy_and_ends_on_many_outcomes():
         np.testing.assert_array_equal(a.vectors, b.vectors)
 
 
+@pytest.mark.slow
 def test_more_beliefs_and_the_second_round_help():
     rng = np.random.default_rng(0)
     tables = rng.dirichlet(np.ones(4), size=(12, 6)).transpose(0, 2, 1)

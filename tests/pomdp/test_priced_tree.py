@@ -67,6 +67,7 @@ def test_it_asks_what_a_walk_over_its_nodes_asks() -> None:
     assert record.paid == pytest.approx(0.001 * record.n_features)
 
 
+@pytest.mark.slow
 def test_branches_go_that_held_out_rows_do_not_bear_out() -> None:
     asked = []
     for seed in range(8):

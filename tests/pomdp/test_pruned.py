@@ -52,6 +52,7 @@ def acts_alike(policy, rng, n=120):
     return bought, stopped
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 30),
     n_classes=st.integers(2, 4),
@@ -134,6 +135,7 @@ def test_another_thread_may_replace_what_is_kept_on_the_way(make_tree, monkeypat
     acts_alike(policy, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_saved_and_loaded_it_classifies_alike(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, ::2]

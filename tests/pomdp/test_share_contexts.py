@@ -51,6 +51,7 @@ def test_the_next_stages_vectors_are_not_kept_for_being_lower():
         assert policy.info.upper == policy.info.lower == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_nothing_it_claims_is_reported(make_tree):
     claims, costs = [], []
     for seed in range(6):

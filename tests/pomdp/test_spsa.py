@@ -132,6 +132,7 @@ def test_paths_share_their_histories():
 # -- the gradient
 
 
+@pytest.mark.slow
 def test_common_paths_make_differences_precise():
     problem = random_problem(5)
     thresholds = random_thresholds(problem, 0)
@@ -185,6 +186,7 @@ def test_the_published_objective_is_degenerate():
             assert paths.cost_one(thresholds, decision) - paid == pytest.approx(prior_cost, abs=4 * error)
 
 
+@pytest.mark.slow
 def test_published_descent_buys_less_and_less():
     problem = random_problem(6, price=0.01)
     counts = []
@@ -199,6 +201,7 @@ def test_published_descent_buys_less_and_less():
 # -- the solver
 
 
+@pytest.mark.slow
 def test_near_the_optimum_on_random_problems(make_case, oracle):
     ratios = []
     for seed in range(12):
@@ -214,6 +217,7 @@ def test_near_the_optimum_on_random_problems(make_case, oracle):
     assert max(ratios) < 1.1
 
 
+@pytest.mark.slow_cells("10")
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_certified_close_for_any_number_of_classes(n_classes):
     problem = random_problem(n_classes, n_classes, n_stages=10)
@@ -223,6 +227,7 @@ def test_certified_close_for_any_number_of_classes(n_classes):
     assert info.size == 10 * n_classes**2
 
 
+@pytest.mark.slow
 def test_descent_finds_its_way_from_a_poor_start():
     problem = random_problem(8, n_classes=4, n_stages=12, price=0.01)
     paths = SampledPaths(problem, 12, 10_000, np.random.default_rng(1))
@@ -244,6 +249,7 @@ def test_first_feature_useless_second_perfect():
     assert policy.info.gap == 0
 
 
+@pytest.mark.slow
 def test_deterministic_by_seed():
     problem = random_problem(9)
     solver = LinearThresholdSPSA(300, max_iterations=50, n_restarts=2, certificate_paths=500, random_state=3)
@@ -335,6 +341,7 @@ def training_set(name, load_data):
     return (data.X[data.train_idx], data.y[data.train_idx]) if name == "mll split" else (data.X, data.y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:column.* lies so far from all other values:UserWarning")
 @pytest.mark.parametrize(
     "name",

@@ -73,6 +73,7 @@ def test_bounds_of_blends_contain_the_optimum_and_points_are_attained(contexts, 
         assert frontier.gap.max() < 0.005
 
 
+@pytest.mark.slow
 def test_sampled_bounds_hold_and_blends_are_as_good_as_solving_alone():
     problem, solver = weak_features(), Perseus(300, certificate_paths=2000)
     multipliers = np.geomspace(0.4, 6.0, 10)
@@ -98,6 +99,7 @@ def test_sampled_bounds_hold_and_blends_are_as_good_as_solving_alone():
         assert abs(frontier.price[j] * multipliers[j] - truth.price) < 0.05 * truth.price
 
 
+@pytest.mark.slow
 def test_sampled_lower_bounds_fail_no_more_often_than_they_say(make_case):
     too_low, too_high = 0, 0
     for seed in range(12):
@@ -173,6 +175,7 @@ def test_a_blend_of_one_end_alone_is_that_end(make_case):
         InterpolatedValues(problem, *ends, share=1.5)
 
 
+@pytest.mark.slow
 def test_problems_without_tables_are_steered_by_blends(make_tree):
     tree = make_tree(2, n_classes=2, spread=0.7)
     problem = tree_problem(tree)
@@ -196,6 +199,7 @@ def test_a_wanted_gap_is_reached_at_every_point():
     assert not any(isinstance(p.policy.values, InterpolatedValues) for p in frontier.policies)
 
 
+@pytest.mark.slow
 def test_blends_that_do_worse_than_another_point_are_solved_for(make_case):
     multipliers = np.geomspace(0.3, 3, 12)
     refined = 0

@@ -70,6 +70,7 @@ def test_select_keeps_few_and_their_total_weight(weights, n, seed):
         assert len(chosen) < n or new.sum() == pytest.approx(weight.sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_select_is_unbiased():
     rng = np.random.default_rng(0)
     weight = np.append(rng.dirichlet(np.full(11, 0.5)) * 0.6, 0.4)
@@ -145,6 +146,7 @@ def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(any_order: 
     )
 
 
+@pytest.mark.slow
 def test_one_history_is_asked_once_and_its_paths_are_drawn_without_bias(monkeypatch):
     """A draw that is thrown away if its paths part would let those that stay together come too often."""
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.7], [0.1, 0.3]]]), 0.01)

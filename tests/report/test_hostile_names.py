@@ -94,6 +94,7 @@ def shown_names() -> list[str]:
     return [*named("data")[:2], *methods[:5], *fails, *named("class"), *named("feature"), *named("error")[:5]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_every_name_is_text_in_a_browser(
     browser: Any, everything: Results, explored: ExploredRun, tmp_path: Path, given: bool
@@ -132,6 +133,7 @@ def test_every_name_is_text_in_a_browser(
         assert browser.texts("[data-part=set] option") == [f"explored {HARM[2]}"]
 
 
+@pytest.mark.slow
 def test_names_of_methods_that_failed_are_text_in_the_note(everything: Results, tmp_path: Path) -> None:
     text = write_report(everything, tmp_path / "page.html", explanations={}).read_text(encoding="utf-8")
     assert "as all their cells failed: method 5 &lt;iframe" in text

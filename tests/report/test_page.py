@@ -157,6 +157,7 @@ def hostile_explanations() -> Any:
     return seqclass.etana().fit(X, y).explain(np.vstack([np.eye(3), [np.nan] * 3]), feature_names=names)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_explanations_are_data(results: Results, tmp_path: Path) -> None:
     page = Page(written(results, tmp_path, explanations={"</script>& co": hostile_explanations()}))
@@ -178,6 +179,7 @@ def test_explanations_are_data(results: Results, tmp_path: Path) -> None:
     assert content["cases"][3]["steps"][0]["shown"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
     explained = hostile_explanations()[:2]
@@ -190,6 +192,7 @@ def test_truth_and_rows_are_told(results: Results, tmp_path: Path) -> None:
     assert content["cases"][1]["title"].endswith("(in truth else)")
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_page(
     results: Results, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw_anew: Callable[..., Any]
 ) -> None:
@@ -197,6 +200,7 @@ def test_the_same_run_gives_the_same_page(
     assert written(results, tmp_path) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
@@ -214,6 +218,7 @@ def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path)
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
     table_ = results.to_frame()
@@ -227,6 +232,7 @@ def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
     assert "no cell has a score" in written(failed, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
     grid = {"data": ["iris", "wine"], "cv": 2}
@@ -310,6 +316,7 @@ def test_explore_refuses(results: Results, hostile: str) -> None:
         Explored(explanations, truth=["a"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_the_explorer_has_all_sequential_methods(results: Results, plain: str, tmp_path: Path) -> None:
     [content, *_] = Page(plain).inside("script")
@@ -347,6 +354,7 @@ def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatc
     assert text.count("Left out, so that the page stays small: etana on wine.") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     experiment = Experiment(["iris"], ["etana"], cv=2)
@@ -388,6 +396,7 @@ def test_pictures_of_acquisition(results: Results, plain: str, tmp_path: Path) -
     assert sum("price 0.1: " in text for text in priced.inside("summary")) == 2
 
 
+@pytest.mark.slow
 def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     wine = load("wine")
@@ -420,6 +429,7 @@ def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results:
     assert "bars their 95% intervals" in pictures
 
 
+@pytest.mark.slow
 def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -492,6 +502,7 @@ def test_only_what_stands_in_the_source_is_declared_markup() -> None:
     assert len(calls_of_markup("Markup(f'<b>{x}</b>'); m.Markup(x); Markup('<b>' + x); Markup('<b>')")) == 3
 
 
+@pytest.mark.slow
 def test_without_matplotlib_a_sentence_stands_for_each_picture(
     results: Results, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw_anew: Callable[..., Any]
 ) -> None:

@@ -52,6 +52,7 @@ def test_one_price_and_one_data_set_give_no_picture_that_needs_two(page: str) ->
     assert "verage ranks" not in page
 
 
+@pytest.mark.slow
 def test_two_prices_and_two_sets_give_them(results: Results, tmp_path: Path) -> None:
     text = write_report(results, tmp_path / "two.html").read_text(encoding="utf-8")
     assert text.count("decision cost against price paid</figcaption>") == 3
@@ -83,6 +84,7 @@ def test_curves_and_calibration_are_those_of_the_run(small: Results, page: str) 
     assert sum(int(row[1].replace(",", "")) for row in rows) == 569
 
 
+@pytest.mark.slow
 def test_the_class_of_a_curve_is_named_or_the_last(small: Results, results: Results, tmp_path: Path) -> None:
     """Labels of the data set come as malignant, benign: the last in sorted order is looked for, not the rarer one."""
     assert small.decision_curve("breast_cancer", "etana").positive == "malignant"

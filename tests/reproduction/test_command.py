@@ -61,6 +61,7 @@ def untimed(text: str) -> str:
     return re.sub(r" \([\d. smin]+\)$", "", text, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_figures_side_by_side_and_files(data: Path, folder: Path, run: Any) -> None:
     arguments = ("etana-2", "ifc2f-fig4", "--quick", "--data", data, "-o", "run.db")
     result = run(*arguments, "--json", "found.json", "--markdown", "found.md")
@@ -82,6 +83,7 @@ def test_figures_side_by_side_and_files(data: Path, folder: Path, run: Any) -> N
     assert len(Results.load("run.db").to_frame()) == len(stored)
 
 
+@pytest.mark.slow
 def test_the_page_tells_the_command_and_no_folder(data: Path, folder: Path, run: Any) -> None:
     (folder / "out").mkdir()
     arguments = ("etana-2", "--quick", "--data", data, "-o", "out/run.db", "--markdown", "out/found.md")
@@ -96,6 +98,7 @@ def test_the_page_tells_the_command_and_no_folder(data: Path, folder: Path, run:
     assert "| Madelon | ETANA | 0.6233 | 0.602 |" in text
 
 
+@pytest.mark.slow
 def test_a_page_keeps_what_is_around_the_tables(
     data: Path, folder: Path, run: Any, refuses: Callable[..., str]
 ) -> None:
@@ -171,6 +174,7 @@ def test_pictures_are_refused_before_anything_is_computed(
     assert not Path("images").exists()
 
 
+@pytest.mark.slow
 def test_files_are_written_after_each_table(data: Path, folder: Path, run: Any, monkeypatch: Any) -> None:
     seen = []
 
@@ -185,6 +189,7 @@ def test_files_are_written_after_each_table(data: Path, folder: Path, run: Any, 
     assert seen == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_table_that_fails_does_not_end_the_others(data: Path, folder: Path, run: Any) -> None:
     (data / "mll.npz").write_bytes(b"no archive")
     result = run("etana-fig3", "semi_rfs-fig3", "--quick", "--data", data, "--markdown", "found.md")

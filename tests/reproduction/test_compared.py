@@ -141,6 +141,7 @@ def test_the_best_size_stands(madelon: Path) -> None:
     assert accuracy.published == each[f"OFS, {features.published:g}"].published
 
 
+@pytest.mark.slow
 def test_ranks_of_ours_beside_the_paper_s(madelon: Path) -> None:
     (block,) = TABLES["ifc2f-ranks"].blocks[:1]  # type: ignore[attr-defined]
     entries = tuple(

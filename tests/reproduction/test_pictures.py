@@ -93,6 +93,7 @@ def labels(figure: Any) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
+@pytest.mark.slow_cells("etana-fig3", "fires-fig4", "fires-fig5", "gdfs-spambase", "saola-fig6", "semi_rfs-fig6")
 @pytest.mark.parametrize("name", [pytest.param(p, marks=pytest.mark.slow if p in LONG else ()) for p in PICTURES])
 def test_each_figure_is_drawn(quick: dict[str, Reproduced], name: str, tmp_path: Path) -> None:
     found = quick[name]
@@ -229,6 +230,7 @@ def test_courses_have_a_column_a_source_and_a_window() -> None:
         CoursePicture("rows", ("accuracy",), window=0)
 
 
+@pytest.mark.slow
 def test_the_course_of_a_stream_is_kept_of_one_run_only() -> None:
     X, y = make_classification(6000, 8, random_state=0)
     one = stream_figures(OFS(), X, y, False, (20,), (0.5,))
@@ -239,6 +241,7 @@ def test_the_course_of_a_stream_is_kept_of_one_run_only() -> None:
     assert "course" not in stream_figures(OFS(), X[:200], y[:200], False, (20, 40), (0.5,))
 
 
+@pytest.mark.slow
 def test_searches_have_mean_range_and_baseline_in_each_panel(quick: dict[str, Reproduced]) -> None:
     figure = drawn(quick["semi_rfs-fig5"])
     assert figure.axes[0].get_title() == "RFS"
@@ -253,6 +256,7 @@ def test_searches_have_mean_range_and_baseline_in_each_panel(quick: dict[str, Re
     assert (low, high) == pytest.approx((0.2, 0.6))
 
 
+@pytest.mark.slow
 def test_curves_of_a_search_end_where_the_rows_say(quick: dict[str, Reproduced]) -> None:
     found = quick["semi_rfs-fig3"]
     final = {row.method: (row.published, row.ours) for row in found.rows if row.quantity == "CV error after 100%"}
@@ -334,6 +338,7 @@ def test_regions_show_corners_and_stages() -> None:
     assert labels(figure) == ["goes on", "stops: a", "stops: b", "stops: class 3"]
 
 
+@pytest.mark.slow
 def test_a_picture_keeps_its_main_colours(quick: dict[str, Reproduced], tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     from matplotlib.image import imread
@@ -344,6 +349,7 @@ def test_a_picture_keeps_its_main_colours(quick: dict[str, Reproduced], tmp_path
     assert (blue < 0.02).sum() > 50
 
 
+@pytest.mark.slow
 def test_the_same_figures_give_the_same_file(quick: dict[str, Reproduced], tmp_path: Path) -> None:
     for file_format in ("png", "svg"):
         first = save_picture(quick["fires-fig6"], tmp_path, file_format).read_bytes()
@@ -369,6 +375,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_an_earlier_picture_stays_if_the_new_one_fails(
     quick: dict[str, Reproduced], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

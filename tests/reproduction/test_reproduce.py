@@ -56,6 +56,7 @@ def by_method(found: Reproduced, quantity: str, data: str) -> dict[str, Row]:
     return {row.method: row for row in found.rows if (row.quantity, row.data) == (quantity, data)}
 
 
+@pytest.mark.slow
 def test_tables_of_classifiers_share_cells_and_go_on(stand_ins: Path) -> None:
     path = stand_ins / "run.db"
     first = reproduce(["etana-2", "etana-3"], path=path, data_dir=stand_ins, quick=True)
@@ -102,6 +103,7 @@ class Broken(Table):
         raise RuntimeError("out of\nluck.")
 
 
+@pytest.mark.slow
 def test_a_table_that_fails_does_not_end_the_others(stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [Broken("toy-1", "Broken"), *get_tables(["etana-fig3"])]
     monkeypatch.setattr("reproduction.run.get_tables", lambda names: tables)
@@ -149,6 +151,7 @@ def test_what_is_not_a_run_is_refused_at_once(tmp_path: Path) -> None:
         iter_reproduced(["semi_rfs-fig3"], path=tmp_path / "text.db")
 
 
+@pytest.mark.slow
 def test_spread_over_seeds_keeps_the_folds(stand_ins: Path) -> None:
     entry = Entry("Lung2", "tree", selected(SAOLA("fisher_z"), "KNN", 1), seeds=(0, 1, 2))
     table = ComparisonTable("toy-1", "Seeds", entries=(entry,), quantities=("accuracy",), spread=True)
@@ -171,6 +174,7 @@ def test_streams_as_published_and_ours(stand_ins: Path) -> None:
     assert rows["accuracy, variance"].ours > 0
 
 
+@pytest.mark.slow_cells("etana-fig3", "ifc2f-fig5")
 @pytest.mark.parametrize(
     "name",
     [
@@ -196,6 +200,7 @@ def test_a_selector_that_fails_on_a_stream_is_a_note(stand_ins: Path) -> None:
     assert 0 < other.ours <= 1
 
 
+@pytest.mark.slow
 def test_pieces_of_a_stream_are_known_by_what_they_depend_on(stand_ins: Path) -> None:
     def keys(selector: Any, batches: tuple[int, ...] = (10,), data: Path = stand_ins) -> list[str]:
         path = stand_ins / "keys.db"
@@ -235,6 +240,7 @@ def test_missing_cells_are_missing_at_test_time_only() -> None:
     np.testing.assert_array_equal(np.isnan(gone.transform(X)), np.isnan(gone.transform(X)))
 
 
+@pytest.mark.slow
 def test_selectors_on_real_data(load_data: Callable[[str], SimpleNamespace], data_dir: Path, tmp_path: Path) -> None:
     load_data("mll")
     (table,) = get_tables(["etana-2"])

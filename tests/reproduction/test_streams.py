@@ -84,6 +84,7 @@ def by_hand(selector: Any, X: Any, y: Any, number: int, batch: int) -> tuple[flo
     return float(np.mean(right)), float(np.mean(stable))
 
 
+@pytest.mark.slow_cells("25")
 @pytest.mark.parametrize("batch", [25, 60])
 def test_the_protocol_of_the_authors(stream: tuple[Any, Any], batch: int) -> None:
     X, y = stream

@@ -90,6 +90,7 @@ def test_all_selectors_are_found() -> None:
 
 @pytest.mark.parametrize("name", FOUND)
 class TestSelector:
+    @pytest.mark.slow_cells("SemiRFS")
     def test_support_mask_indices_and_transform_agree(self, name: str, data: Any, fitted: Any) -> None:
         X, selector = data[0], fitted(name)
         mask, indices = selector.get_support(), selector.get_support(indices=True)
@@ -105,6 +106,7 @@ class TestSelector:
         kept = set(fitted(name).get_support(indices=True).tolist())
         assert kept & {3, 9}
 
+    @pytest.mark.slow_cells("SemiRFS")
     def test_two_fits_agree(self, name: str, data: Any, fitted: Any) -> None:
         second = clone(make(name)).fit(*data)
         assert np.array_equal(fitted(name).get_support(), second.get_support())

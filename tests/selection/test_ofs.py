@@ -13,6 +13,7 @@ from seqclass.selection import OFS
 from seqclass.selection.ofs import norm
 
 
+@pytest.mark.slow_cells("OFS()-check_estimator_sparse_array", "OFS()-check_estimator_sparse_matrix")
 @parametrize_with_checks([OFS()])
 def test_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -85,6 +85,7 @@ def plain_fast_osfs(n_features, independent, largest):
 PLAIN = [(OSFS, plain_osfs), (FastOSFS, plain_fast_osfs)]
 
 
+@pytest.mark.slow_cells("3-OSFS-plain_osfs")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("selector, plain", PLAIN)
 @pytest.mark.parametrize("largest", [0, 1, 3])
@@ -192,6 +193,7 @@ def test_zeros_that_a_sparse_column_stores_are_answers():
         assert relevant.tolist() == [True]
 
 
+@pytest.mark.slow_cells("groups-OSFS")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("selector", [OSFS, FastOSFS])
 @pytest.mark.parametrize("coding", ["groups", "codes"])

@@ -150,6 +150,7 @@ def test_a_record_without_anything_to_average() -> None:
     assert run.mean_seconds == 3
 
 
+@pytest.mark.slow
 def test_learners_of_river() -> None:
     pytest.importorskip("river")
     from river import linear_model, naive_bayes

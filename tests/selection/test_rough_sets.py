@@ -174,6 +174,7 @@ def test_settled_sums_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert exact - 0.2 < held.with_column(column, enough=exact - 0.2)[0] <= exact
 
 
+@pytest.mark.slow
 def test_the_matrix_is_no_larger_than_said() -> None:
     rng = np.random.default_rng(0)
     n = 1500
@@ -196,6 +197,7 @@ def test_the_matrix_is_no_larger_than_said() -> None:
 
 @pytest.mark.parametrize("cls", BOTH)
 class TestBoth:
+    @pytest.mark.slow_cells("OFSA3M")
     @settings(max_examples=settings.default.max_examples * 4 // 5)
     @given(seed=st.integers(0, 10**6), n_values=st.sampled_from([2, 6, 10**6]))
     def test_neither_rows_nor_units_nor_labels_matter(self, cls: Any, seed: int, n_values: int) -> None:
@@ -249,6 +251,7 @@ class TestBoth:
             cls(max_bytes=-1).fit(np.eye(6), [0, 1] * 3)
         assert not hasattr(cls(), "dependency_")
 
+    @pytest.mark.slow_cells("OFSDensity")
     def test_two_features_of_madelon_as_published(self, cls: Any, load_data: Any) -> None:
         """Table 3 of the ETANA paper: two, because rows that are alike in both count themselves."""
         data = load_data("madelon")

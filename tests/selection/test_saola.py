@@ -79,6 +79,7 @@ def small_batches(request, monkeypatch):
     monkeypatch.setattr(scan_module, "TUNING", small)
 
 
+@pytest.mark.slow_cells("tiny-0.1-max-su")
 @pytest.mark.covering
 @pytest.mark.parametrize("measure", ["mi", "su"])
 @pytest.mark.parametrize("bound", ["min", "max"])
@@ -108,6 +109,7 @@ def test_discrete_equals_algorithm_1(measure, bound, missing):
     assert changed > 1
 
 
+@pytest.mark.slow_cells("tiny-max")
 @pytest.mark.covering(1)
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("bound", ["min", "max"])
@@ -128,6 +130,7 @@ def test_continuous_equals_algorithm_1(bound):
         np.testing.assert_allclose(selector.scores_, [correlation(x, y) for x in X.T.astype(float)], atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(["mi", "su", "fisher_z"]), st.lists(st.integers(0, 40), max_size=5))
 def test_neither_blocking_nor_types_matter(seed, measure, cuts):
     X, y = discrete(seed, 25, 40, 3, 3)

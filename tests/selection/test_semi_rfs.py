@@ -105,6 +105,7 @@ def test_the_best_subset_of_all_is_found(form: str) -> None:
     assert selector.n_features_ == 3
 
 
+@pytest.mark.slow
 def test_earlier_forms_are_settings(data: Any) -> None:
     rfs = SemiRFS.rfs(GaussianNB(), cv=2, max_iter=15, random_state=0).fit(*data)
     assert rfs.history_["group_size"].max() == rfs.history_["removal_group_size"].max() == 1
@@ -144,6 +145,7 @@ def test_no_subset_is_scored_twice() -> None:
     assert selector.stop_reason_ == "exhausted"
 
 
+@pytest.mark.slow
 def test_the_history_is_consistent(data: Any) -> None:
     told: list[Any] = []
     selector = SemiRFS(
@@ -169,6 +171,7 @@ def test_the_history_is_consistent(data: Any) -> None:
     assert np.all(counts <= tried)
 
 
+@pytest.mark.slow
 def test_worse_candidates_are_accepted_as_often_as_the_rule_says() -> None:
     X, y = columns_of(400)
     # each feature more takes 0.01 away, so that an added one is accepted with probability 1/2
@@ -180,6 +183,7 @@ def test_worse_candidates_are_accepted_as_often_as_the_rule_says() -> None:
     assert added["accepted"].mean() == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.slow_cells("limit1")
 @pytest.mark.parametrize("limit", [{"max_evaluations": 1}, {"max_evaluations": 37}, {"max_iter": 0}, {"max_time": 0.0}])
 def test_limits(data: Any, limit: dict[str, Any]) -> None:
     selector = SemiRFS(GaussianNB(), random_state=0, **limit).fit(*data)
@@ -188,6 +192,7 @@ def test_limits(data: Any, limit: dict[str, Any]) -> None:
     assert selector.get_support().any()
 
 
+@pytest.mark.slow
 def test_patience_and_the_callback_end_the_search(data: Any) -> None:
     selector = SemiRFS(GaussianNB(), cv=2, patience=4, random_state=0).fit(*data)
     assert selector.stop_reason_ == "patience"
@@ -214,6 +219,7 @@ def test_max_time_is_kept_within_a_group(data: Any, monkeypatch: pytest.MonkeyPa
     assert len(selector.history_) < 8  # it ended within a group
 
 
+@pytest.mark.slow
 def test_sizes_stay_within_their_bounds(data: Any) -> None:
     settings = {"min_features": 3, "max_features": 6, "c": 0.0, "max_iter": 40, "patience": None, "cv": 2}
     selector = SemiRFS(GaussianNB(), adaptive=False, random_state=0, **settings).fit(*data)
@@ -221,6 +227,7 @@ def test_sizes_stay_within_their_bounds(data: Any) -> None:
     assert 3 <= selector.n_features_ <= 6
 
 
+@pytest.mark.slow
 def test_of_equal_subsets_the_smallest_is_kept(data: Any) -> None:
     selector = SemiRFS(DummyClassifier(), cv=2, max_iter=40, patience=None, random_state=0).fit(*data)
     assert selector.n_features_ == selector.evaluations_["n_features"].min()
@@ -240,6 +247,7 @@ def test_two_features(form: dict[str, Any]) -> None:
     assert selector.support_.tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_regression(data: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
     noisy = np.c_[X, np.random.default_rng(0).normal(size=(len(X), 10))]
@@ -250,6 +258,7 @@ def test_regression(data: Any) -> None:
     assert not hasattr(selector, "classes_")
 
 
+@pytest.mark.slow
 def test_sparse_equals_dense(data: Any) -> None:
     X, y = data[0] > 0.5, data[1]
     settings = {"cv": 2, "max_evaluations": 12, "random_state": 0, "warm_start": True}
@@ -271,6 +280,7 @@ def test_missing_values_where_the_learner_takes_them(data: Any) -> None:
         SemiRFS(GaussianNB()).fit(X, data[1])
 
 
+@pytest.mark.slow
 def test_labels_of_any_kind_and_names(data: Any) -> None:
     X, y = data
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(30)])
@@ -281,6 +291,7 @@ def test_labels_of_any_kind_and_names(data: Any) -> None:
     assert named.get_feature_names_out().tolist() == [f"f{i}" for i in plain.get_support(indices=True)]
 
 
+@pytest.mark.slow
 def test_folds_by_group_and_folds_given(data: Any) -> None:
     X, y = data
     groups = np.arange(120) // 12
@@ -296,6 +307,7 @@ def test_folds_are_drawn_once(data: Any) -> None:
     assert np.ptp(selector.evaluations_["score"]) == 0
 
 
+@pytest.mark.slow
 def test_a_random_learner_is_given_a_seed(data: Any) -> None:
     learner = DecisionTreeClassifier(max_features=1)
     runs = [
@@ -349,6 +361,7 @@ class Picky(GaussianNB):  # type: ignore[misc]
         return math.nan if X.shape[1] > self.most else float(np.mean(self.predict(X) == y))
 
 
+@pytest.mark.slow_cells("True")
 @pytest.mark.parametrize("nan", [False, True])
 def test_failures_count_as_the_worst(data: Any, nan: bool) -> None:
     settings = {"cv": 2, "adaptive": False, "max_iter": 25, "patience": None, "random_state": 0}
@@ -446,6 +459,7 @@ def test_a_warm_start_stands_missing_values() -> None:
     assert selector.evaluations_["n_features"][0] == 3
 
 
+@pytest.mark.slow
 def test_by_default_a_search_over_many_features_starts_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # all its trees
     X, y = make_classification(150, 300, n_informative=8, n_redundant=0, random_state=0)

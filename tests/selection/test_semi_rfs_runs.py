@@ -48,6 +48,7 @@ def assert_same(one: SemiRFS, other: SemiRFS) -> None:
             assert name == "time" or np.array_equal(a[name], b[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.covering(0)
 @pytest.mark.parametrize(
     "form", [{}, {"adaptive": False, "group_size": 1, "cool_down": False}, {"max_evaluations": 30}]
@@ -72,6 +73,7 @@ def test_worker_processes(data: Any, undisturbed: Any) -> None:
         assert_same(make(max_iter=4).fit(*data), alone)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of dask and its web server, whatever they have to say
 def test_a_dask_cluster(data: Any, undisturbed: Any) -> None:
     distributed = pytest.importorskip("distributed")
@@ -96,6 +98,7 @@ class Counted(DecisionTreeClassifier):  # type: ignore[misc]
         return super().fit(X, y, sample_weight, check_input)
 
 
+@pytest.mark.slow
 def test_idle_workers_score_what_may_come_next(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
     call = joblib.Parallel.__call__
@@ -155,6 +158,7 @@ def test_an_interrupt_before_anything_is_known_is_an_interrupt(data: Any) -> Non
         SemiRFS(Interrupting(), cv=3).fit(*data)
 
 
+@pytest.mark.slow_cells("form1-limit1")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "limit", [{"max_iter": 5}, {"max_iter": 0}, {"max_evaluations": 1}, {"max_evaluations": 40}, {"max_time": 0.0}]
@@ -182,6 +186,7 @@ def test_an_interrupted_iteration_counts_as_it_would_have(seed: int, tmp_path: P
         assert_same(make(**form).resume(tmp_path / "state", *data), whole)
 
 
+@pytest.mark.slow
 def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> None:
     first = make(random_state=None, max_iter=3).fit(*data)
     first.save_state(tmp_path / "state")
@@ -190,6 +195,7 @@ def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> No
     assert np.array_equal(runs[0].history_["score"][:4], first.history_["score"])
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_written_on_the_way(
     data: Any, undisturbed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

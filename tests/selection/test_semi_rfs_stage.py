@@ -187,6 +187,7 @@ def test_groups_of_a_proposal() -> None:
     assert {len(group) for made in many if made.move == "remove" for group in made.removals} == {3}
 
 
+@pytest.mark.slow
 def test_cooled_features_are_drawn_less_often() -> None:
     cool = CoolDown(np.arange(12) < 2, 2.0, 1.0)
     cool.factors[:] = 1.0
