@@ -54,6 +54,7 @@ def widen_over_rows(
     able = [metric for metric in metrics if metric in BY_CASE]
     if "data" not in by or not able or not kept:
         return
+    ends = {metric: summary[[f"{metric}_lower", f"{metric}_upper"]].to_numpy().T.copy() for metric in able}
     scored = table[table["error"] == ""]
     group = group_numbers(table, by)[0][(table["error"] == "").to_numpy()]
     for number, places in scored.groupby(group).indices.items():
@@ -64,9 +65,10 @@ def widen_over_rows(
         for metric, scores in (case_scores(path, own, able) or {}).items():
             over = mean_interval(scores, confidence=confidence, bounds=bounds_of(metric))
             if over.lower < over.upper:  # scores that are all alike say nothing of others
-                ends = [f"{metric}_lower", f"{metric}_upper"]
-                lower, upper = summary.loc[number, ends]
-                summary.loc[number, ends] = np.fmin(lower, over.lower), np.fmax(upper, over.upper)
+                lower, upper = ends[metric][:, number]
+                ends[metric][:, number] = np.fmin(lower, over.lower), np.fmax(upper, over.upper)
+    for metric in able:
+        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = ends[metric]
 
 
 def over_data(summary: Any, n: int, by: Sequence[str], metrics: Sequence[str]) -> Any:
