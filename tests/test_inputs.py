@@ -462,3 +462,29 @@ class TestSettings:
         for rows in (np.empty((80, 0)), pd.DataFrame(index=range(80))):
             with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(80, 0\)\)"):
                 SequentialClassifier().fit(rows, Y)
+
+
+class TestFramesOfNumbers:
+    """They are looked at whole, and say what they say column by column."""
+
+    @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint8", "Float64", "Int64"])
+    def test_of_any_kind_are_as_their_numbers(self, kind: str) -> None:
+        numbers = np.abs(X).round() if "nt" in kind else X.astype("float32")
+        frame = pd.DataFrame(numbers, columns=["x", "y"]).astype({"y": kind})
+        clf, other = (SequentialClassifier().fit(data, Y) for data in (frame, numbers.astype(np.float64)))
+        np.testing.assert_array_equal(clf.predict_proba(frame), other.predict_proba(numbers.astype(np.float64)))
+
+    @pytest.mark.parametrize("value", [np.inf, -np.inf, 2**53 + 1])
+    def test_wrong_numbers_are_told_of_by_column(self, value: float) -> None:
+        frame = pd.DataFrame({"x": np.arange(4), "y": [1, 2, value, value - 1]})
+        with pytest.raises(ValueError, match="column 'y' holds"):
+            SequentialClassifier().fit(frame, [0, 0, 1, 1])
+
+    def test_new_rows_with_gaps_swapped_columns_and_infinity(self) -> None:
+        gaps = np.where(GAPS, np.nan, X)
+        frame = pd.DataFrame(gaps, columns=["x", "y"])
+        clf, other = SequentialClassifier().fit(frame, Y), SequentialClassifier().fit(gaps, Y)
+        for rows in (frame, frame[["y", "x"]]):
+            np.testing.assert_array_equal(clf.acquire(rows).outcome, other.acquire(gaps).outcome)
+        with pytest.raises(ValueError, match="column 'x' holds infinity in row 5"):
+            clf.predict(frame.replace({"x": {frame.x[5]: np.inf}}).iloc[5:6])

@@ -193,9 +193,10 @@ def test_settings_of_python_are_told_as_options(command: str, message: str, told
 def test_what_show_does_not_need_is_not_imported(model: str) -> None:
     """Nor what scikit-learn imports for others, which takes longer than all else."""
     code = (
-        "import sys\nfrom seqclass.cli import main\n"
+        "import gc, sys\nfrom seqclass.cli import main\n"
         "try: main(['show', sys.argv[1]])\n"
         "except SystemExit as end: assert end.code == 0\n"
+        "assert gc.isenabled() and gc.get_freeze_count() > 50_000\n"  # no garbage is looked for in what is imported
         "print(*sys.modules)"
     )
     command = [sys.executable, "-c", code, model]

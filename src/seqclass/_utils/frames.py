@@ -295,13 +295,18 @@ class Levels:
 
 def levels_of(X: Any) -> dict[Any, Levels]:
     """What each column of a data frame holds."""
-    check_names(X)
-    return {name: Levels.from_column(X[name]) for name in X.columns}
+    names = check_names(X)
+    if all_numbers(X):
+        values = X.to_numpy(dtype=np.float64)
+        # what is larger is looked at column by column
+        if np.fmax.reduce(values, axis=None, initial=0) < MAX_EXACT > -np.fmin.reduce(values, axis=None, initial=0):
+            return {name: Levels(n) for name, n in zip(names, (~np.isnan(values)).sum(axis=0).tolist())}
+    return {name: Levels.from_column(X[name]) for name in names}
 
 
 def with_texts(rows: Any, X: Any, known: Any) -> Any:
     """Some rows, in which columns that hold texts somewhere in ``X`` have the categories of ``known``, be it none."""
-    if not is_frame(X):
+    if not is_frame(X) or all_numbers(X):
         return rows
     import pandas as pd
 
@@ -349,6 +354,8 @@ class FrameEncoder:
         import pandas as pd
 
         check_names(X)
+        if not self.categories_ and all_numbers(X):
+            return X
         columns = dict(X.items())  # taking one out is what pandas is slowest at
         each_column(columns, lambda name: refuse_cells(columns[name], f"column {short_repr(name)}"))
         if not self.categories_ and all(map(is_numeric, columns.values())):
@@ -551,6 +558,11 @@ def is_numeric(column: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return bool(is_numeric_dtype(column) or is_bool_dtype(column))
+
+
+def all_numbers(X: Any) -> bool:
+    """Whether all columns of a data frame are numpy's own numbers: looking at each takes pandas long."""
+    return all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes)
 
 
 def exact_floats() -> dict[str, Any]:

@@ -19,6 +19,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smal
 from seqclass._utils.frames import (
     FrameEncoder,
     Levels,
+    all_numbers,
     array_if_empty,
     is_frame,
     plain_data,
@@ -77,10 +78,8 @@ def check_features(estimator: Any, X: Any, **how: Any) -> Any:
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
         for j in range(X.shape[1]):
             refuse_numbers(X[:, j], j)
-    if not how.get("reset", True) and type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and len(X):
-        plain = X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
-        if plain and not np.isinf(X).any():  # which scikit-learn would give back as it is
-            return X
+    if not how.get("reset", True) and (values := _plain_floats(estimator, X)) is not None:
+        return values
     X = array_if_empty(X) if how.get("reset", True) else X  # of which scikit-learn says what is wrong
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
@@ -93,6 +92,15 @@ def check_features(estimator: Any, X: Any, **how: Any) -> Any:
             raise
         raise_all(_infinite(X))
         raise
+
+
+def _plain_floats(estimator: Any, X: Any) -> FloatArray | None:
+    """New data that scikit-learn would give back as they are: finite floats, of a frame in the columns it knows."""
+    if (names := getattr(estimator, "feature_names_in_", None)) is not None:
+        X = X.to_numpy() if is_frame(X) and list(X.columns) == names.tolist() and all_numbers(X) else None
+    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not len(X):
+        return None
+    return X if X.shape[1] == estimator.n_features_in_ and not np.isinf(X).any() else None
 
 
 def _infinite(X: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -105,8 +106,7 @@ class Design:
         self._codes: Any = None
         self._matrix: Any = None
         if sparse.issparse(codes) or n_ones <= TUNING.max_sparse_density * self.n_rows * self.n_columns:
-            self._matrix = _ones(sparse.csr_array(codes), column, self.n_columns)
-            self._transposed = self._matrix.T.tocsr()
+            self._matrix = _ones(codes, column, self.n_columns)
         else:
             self._codes = np.asfortranarray(codes)
             if 8 * self.n_rows * self.n_columns <= TUNING.max_kept_bytes:
@@ -156,6 +156,10 @@ class Design:
         """Turn what `parts` gave, by column; of a sparse matrix that takes time and is kept."""
         return self._transposed if ones is self._matrix and sparse.issparse(ones) else ones.T
 
+    @cached_property
+    def _transposed(self) -> Any:
+        return self._matrix.T.tocsr()
+
     def _dense(self, rows: slice) -> FloatArray:
         codes = self._codes[rows]
         ones = np.empty((len(codes), self.n_columns))
@@ -173,16 +177,21 @@ def _find_occurring(codes: Codes, n_outcomes: int) -> Any:
         seen[codes.indices, codes.data] = True
     else:
         for feature, column in enumerate(np.asfortranarray(codes).T):
-            seen[feature, np.unique(column)] = True
+            seen[feature, column] = True
     seen[:, 0] = False
     return seen
 
 
-def _ones(codes: Any, column: IntArray, n_columns: int) -> Any:
+def _ones(codes: Codes, column: IntArray, n_columns: int) -> Any:
     """CSR matrix of the ones; a stored zero has none."""
-    place = column[codes.indices, codes.data]
+    if sparse.issparse(codes):
+        codes = sparse.csr_array(codes)
+        place, begins = column[codes.indices, codes.data], codes.indptr
+    else:
+        n, width = codes.shape
+        place, begins = column[np.arange(width), codes].ravel(), np.arange(n + 1) * width
     entry = place >= 0
-    pointer = np.append(0, np.cumsum(entry))[codes.indptr]
+    pointer = np.append(0, np.cumsum(entry))[begins]
     data = np.ones(int(entry.sum()))
     return sparse.csr_array((data, place[entry], pointer), shape=(codes.shape[0], n_columns))
 
@@ -258,6 +267,7 @@ class _ClassFit:
         q = len(design.missing)
         self.of_missing = sparse.csr_array((np.ones(q), (design.missing, np.arange(q))), shape=(n, q))
         self.level, self.zero = marginal[design.feature, design.level][:, None], marginal[:, :1]
+        self.positive_zero = np.where(self.zero > 0, self.zero, 1.0)
         self.given, self.given_level = strength[:, None], strength[design.feature, None]
         # what the class's table says of outcomes that no row has
         self.unseen = np.maximum(1 - self.zero - self.of_feature @ self.level, 0.0)
@@ -312,10 +322,10 @@ class _ClassFit:
     def maximise(self, counts: FloatArray, totals: FloatArray, n_bags: int) -> _Bags:
         """Parameters that are most probable given the components' shares in the rows."""
         m = len(self.design.feature)
-        known = np.maximum(totals - self.of_missing @ counts[m:], 0.0)
+        known = np.maximum(totals - self.of_missing @ counts[m:], 0.0) if len(self.design.missing) else totals
         none = np.maximum(known - self.of_feature @ counts[:m], 0.0)
         scale = np.log(known + self.given)
-        zero = np.log(none / np.where(self.zero > 0, self.zero, 1.0) + self.given)
+        zero = np.log(none / self.positive_zero + self.given)
         level = np.log(counts[:m] / self.level + self.given_level)
         prior = (self.of_zero.T @ zero + self.of_level.T @ level - self.of_scale.T @ scale)[0] + self.of_nothing
         shares = totals.reshape(n_bags, -1) + TUNING.spare_rows
@@ -323,7 +333,7 @@ class _ClassFit:
         log_prior = prior.reshape(n_bags, -1).sum(axis=1) + TUNING.spare_rows * log_weights.sum(axis=1)
         level -= zero[self.design.feature]
         zero -= scale
-        columns = np.concatenate([level, -zero[self.design.missing]])
+        columns = np.concatenate([level, -zero[self.design.missing]]) if len(self.design.missing) else level
         return _Bags(zero, columns, log_weights, log_prior)
 
     def expect(self, some: _Bags, active: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:

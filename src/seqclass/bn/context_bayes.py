@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import entr, log_softmax, softmax
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.information import mutual_information
 from seqclass._utils.stored import require, require_array, require_list
 from seqclass._utils.text import short_repr
@@ -20,6 +20,7 @@ from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import TUNING as EM
 from seqclass.bn._em import (
+    Design,
     TrainingRows,
     class_likelihoods,
     difference,
@@ -107,9 +108,9 @@ def choose_context(
     best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0
     if not scored.size:
         return best, gains
-    single, weight = rows.counts(folds=folds), rows.weight[scored]
+    parts, weight = _hold_out(rows, folds, rows.counts(folds=folds), scales, family), rows.weight[scored]
     for contexts in _candidate_contexts(rows, bundles):
-        others, classes = _gains(rows, folds, single, contexts, scales, family)[:, scored]
+        others, classes = _gains(rows, folds, parts, contexts, scales, family)[:, scored]
         gain, error = difference(others, 0.0, weight)
         class_gain, class_error = difference(classes, 0.0, weight)
         gains.append((tuple(contexts.columns.tolist()), gain))
@@ -135,7 +136,7 @@ def changes_what_others_tell(
     share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
     entropy = float(entr(share).sum())
     family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
-    single = None
+    parts: list[_HeldOut] = []
     for contexts in _candidate_contexts(rows, bundles):
         if len(contexts.columns) == len(n_outcomes):
             continue
@@ -143,10 +144,11 @@ def changes_what_others_tell(
         own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
         if own > little + TUNING.by_chance * chance * (n_contexts - 1):
             continue
-        if single is None or scales is None:
+        if scales is None:
             single = rows.counts(folds=folds)
             scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
-        gains = _gains(rows, folds, single, contexts, scales, family)[:, scored]
+            parts = _hold_out(rows, folds, single, scales, family)
+        gains = _gains(rows, folds, parts, contexts, scales, family)[:, scored]
         (others, error), (class_gain, class_error) = (difference(gain, 0.0, rows.weight[scored]) for gain in gains)
         if others > error and class_gain > max(TUNING.clear_errors * class_error, TUNING.min_gain * entropy):
             return True
@@ -203,36 +205,58 @@ def _group_tied(rows: TrainingRows, bundles: Sequence[IntArray]) -> list[IntArra
     return groups
 
 
+class _HeldOut(NamedTuple):
+    """A fold's rows, counts of the others, and what these make of the rows without contexts."""
+
+    held: IntArray
+    kept: BoolArray
+    design: Design
+    by_class: FloatArray
+    prior: FloatArray  # its logarithm, up to what all classes share
+    without: HiddenTables
+    of_class: FloatArray
+
+
+def _hold_out(
+    rows: TrainingRows, folds: IntArray, single: FloatArray, scales: Scales, family: IntArray
+) -> list[_HeldOut]:
+    """The folds, with what is the same for all contexts."""
+    parts, width = [], int(rows.n_outcomes.max(initial=1))
+    for fold in range(EM.n_folds):
+        held, kept = np.flatnonzero(folds == fold), np.arange(len(single)) != fold
+        design, by_class = Design(rows.X[held], width), single[kept].sum(axis=0)
+        without, prior = states_of(None, by_class, by_class, scales, family), np.log(by_class[0].sum(axis=(0, 1)) + 1.0)
+        of_class = _of_class(design, rows.codes[held], without, prior)
+        parts.append(_HeldOut(held, kept, design, by_class, prior, without, of_class))
+    return parts
+
+
 def _gains(
-    rows: TrainingRows, folds: IntArray, single: FloatArray, contexts: Contexts, scales: Scales, family: IntArray
+    rows: TrainingRows, folds: IntArray, parts: list[_HeldOut], contexts: Contexts, scales: Scales, family: IntArray
 ) -> FloatArray:
     """What contexts add to the log-likelihood of each row's other columns, and of its class, (2, n)."""
     result, context, n_contexts = np.zeros((2, len(rows))), contexts.assign(rows.X), len(contexts.patterns)
     split = rows.counts(context, n_contexts, folds)
-    for fold in range(EM.n_folds):
-        held, kept = np.flatnonzero(folds == fold), np.arange(len(single)) != fold
-        by_class, by_context = single[kept].sum(axis=0), split[kept].sum(axis=0)
-        without = states_of(None, by_class, by_class, scales, family)
-        within = states_of(contexts, by_context, by_class, scales, family)
-        known = held[context[held] >= 0]
-        codes, columns = rows.codes[known], contexts.columns
-        result[0, known] = _of_state(rows.X[known], within, columns, codes * n_contexts + context[known])
-        result[0, known] -= _of_state(rows.X[known], without, columns, codes)
-        prior = np.log(by_class[0].sum(axis=(0, 1)) + 1.0)
-        result[1, held] = _of_class(rows[held], within, prior) - _of_class(rows[held], without, prior)
+    for held, kept, design, by_class, prior, without, of_class in parts:
+        within = states_of(contexts, split[kept].sum(axis=0), by_class, scales, family)
+        known, codes = np.flatnonzero(context[held] >= 0), rows.codes[held]
+        own, at = codes[known] * n_contexts + context[held[known]], held[known]
+        result[0, at] = _of_states(design, within, contexts.columns)[known, own]
+        result[0, at] -= _of_states(design, without, contexts.columns)[known, codes[known]]
+        result[1, held] = _of_class(design, codes, within, prior) - of_class
     return result
 
 
-def _of_state(X: Codes, states: HiddenTables, left_out: IntArray, own: IntArray) -> FloatArray:
-    """Log-likelihood of all but some columns of each row in its own hidden state."""
+def _of_states(design: Design, states: HiddenTables, left_out: IntArray) -> FloatArray:
+    """Log-likelihood of all but some columns of each row, (n, n_hidden)."""
     tables = np.array(states.tables)
     tables[left_out] = 1.0
-    return np.asarray(state_likelihoods(X, tables)[np.arange(len(own)), own])
+    return state_likelihoods(design, tables)
 
 
-def _of_class(rows: TrainingRows, states: HiddenTables, prior: FloatArray) -> FloatArray:
-    joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
-    return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
+def _of_class(design: Design, codes: IntArray, states: HiddenTables, prior: FloatArray) -> FloatArray:
+    joint = class_likelihoods(design, states.classes, states.weights, states.tables) + prior[:, None]
+    return np.asarray(log_softmax(joint, axis=0)[codes, np.arange(len(codes))])
 
 
 @dataclass(repr=False, eq=False)

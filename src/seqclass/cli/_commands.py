@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import pkgutil
 import re
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -41,6 +43,19 @@ from seqclass.cli._options import (
 _READERS = ("show", "explain", "predict")
 
 
+def _load(name: str) -> Callable[..., None]:
+    """What a command runs; of what it imports nothing is looked through for garbage, nor at the end of Python."""
+    new = f"seqclass.cli.{name}" not in sys.modules
+    gc.disable()
+    try:
+        command: Callable[..., None] = pkgutil.resolve_name(f"seqclass.cli.{name}:_command")
+    finally:
+        gc.enable()
+    if new:
+        gc.freeze()
+    return command
+
+
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
@@ -49,7 +64,7 @@ def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
         def run(**options: Any) -> None:
             late = pkgutil.resolve_name("seqclass.cli._imports:late_imports") if name in _READERS else nullcontext
             with late():
-                pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
+                _load(name)(**options)
 
         return run
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.agent._coding import category_counts
@@ -81,7 +82,7 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
     decided, counts, prices = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp), np.zeros(n)
     rng = np.random.default_rng(0)
     X = X.tocsr() if sp.issparse(X) else X
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore")  # about convergence, and columns without values
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)

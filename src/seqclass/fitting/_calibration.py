@@ -56,6 +56,8 @@ class Walk:
         lots = self.agent.policy.initial_belief()[0].account.component
         if lots is not None:
             self.info = with_component(self.info, lots[draw_lots(self.agent.policy, self.codes)])
+        #: Whether all rows know the same, which is nothing yet.
+        self.alike = start is None and lots is None
         self.first = self.info
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
@@ -83,6 +85,7 @@ class Walk:
             self.asked.append(answers)
             beliefs = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
             self.info = join_beliefs(beliefs)[np.argsort(np.concatenate([at for at, _ in together]))]
+            self.alike = False
             if len(self.asked) == length:
                 break
             question = self._next_questions()
@@ -90,7 +93,8 @@ class Walk:
     def _next_questions(self) -> IntArray:
         problem = self.agent.problem
         if problem.any_order:
-            return self.agent.policy.next_question(self.info)
+            asking = self.info[np.zeros(1, dtype=np.intp)] if self.alike else self.info
+            return np.array(np.broadcast_to(self.agent.policy.next_question(asking), len(self.info)))
         stage = self.info.stage
         return np.full(len(self.info), stage if stage < problem.n_questions else DECIDE)
 

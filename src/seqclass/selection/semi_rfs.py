@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -155,6 +154,8 @@ def important(X: Any, y: npt.NDArray[Any], size: int, classify: bool, seed: int)
     """The features that low-depth extremely randomised trees use most, as in the paper's experiments."""
     if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():  # trees of older scikit-learns refuse these
         X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
     trees = ExtraTreesClassifier if classify else ExtraTreesRegressor
     model = trees(n_estimators=100, max_depth=3, random_state=seed).fit(X, y)
     return np.asarray(np.argsort(-model.feature_importances_, kind="stable")[:size])

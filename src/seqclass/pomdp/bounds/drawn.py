@@ -76,7 +76,8 @@ def draw_answers(
     tables: Sequence[npt.NDArray[np.floating[Any]]], share: FloatArray, n: int, rng: np.random.Generator
 ) -> IntArray:
     """Answers of cases, (n, n_questions), that are independent given states of these shares, by P(answer | state)."""
-    state, answers = rng.choice(len(share), n, p=share / share.sum()), np.empty((n, len(tables)), dtype=np.intp)
+    state = rng.choice(len(share), n, p=share / share.sum())
+    answers: IntArray = np.empty((n, len(tables)), dtype=np.intp, order="F")  # question by question, as they are read
     for question, table in enumerate(tables):
         below = np.cumsum(table, axis=0, dtype=np.float64)[:, state]
         # rounding must not leave an outcome that there is not
@@ -210,7 +211,7 @@ class DrawnSearch(Search[_CaseNodes]):
         before: tuple[FloatArray, FloatArray] | None = None
         for question in range(n_questions):
             width = int(self.problem.n_outcomes[question])
-            place = node * width + self.cases.answers[nodes.member, question]
+            place = node * width + self.cases.answers[:, question].take(nodes.member)
             asked = nodes.asked.copy()
             asked[:, question] = True
             ahead = paid[:, question] + self._cheapest(asked)

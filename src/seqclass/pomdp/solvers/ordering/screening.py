@@ -20,15 +20,17 @@ _EPS = float(np.finfo(np.float32).eps)
 
 
 def leading_questions(
-    belief: BeliefState, unit_prices: FloatArray, min_rows: int = 256
+    belief: BeliefState, unit_prices: FloatArray, min_answers: int = 2048
 ) -> tuple[IntArray, FloatArray, FloatArray] | None:
     """Question of most information a unit of price, and `one_step_costs` of it and of the cheapest one, each (n,).
 
-    None of fewer rows, for which it would not pay, and of problems without hidden states, with bundles or with what has
-    to be asked.
+    None of fewer answers, of all rows to a question, for which it would not pay, and of problems without hidden states,
+    with bundles or with what has to be asked.
     """
     problem, hidden = belief.problem, belief.problem.structure.latent
-    if hidden is None or len(belief) < min_rows or problem.bundles is not None or has_requirements(problem):
+    if hidden is None or problem.bundles is not None or has_requirements(problem):
+        return None
+    if len(belief) * max(hidden.widest, 8) < min_answers:  # of few outcomes the rows themselves take longest
         return None
     scores, decision = QuestionScores(hidden, problem.decision_costs.T), problem.decide(belief.probabilities)
     order = np.argsort(decision.astype(smallest_int(problem.n_decisions)), kind="stable")
