@@ -187,8 +187,12 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         """
         question = np.full(len(belief), DECIDE)
         for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, SCORE_BYTES):
-            question[part] = best_question(self.scores(some))
+            question[part] = self._next_of(some)
         return question
+
+    def _next_of(self, belief: BeliefState) -> IntArray:
+        """What `next` says of as many rows as are scored at a time."""
+        return best_question(self.scores(belief))
 
     def _check_stored_for(self, problem: AcquisitionProblem) -> None:
         """Check a rule that was read from a file with values of this problem."""

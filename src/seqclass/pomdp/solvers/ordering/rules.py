@@ -169,9 +169,16 @@ class ClassInformation(OrderingRule):
 
     def leading(self, belief: BeliefState) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """What it asks next, of many rows in single precision where that is enough; see `OrderingRule.leading`."""
-        own = type(self) is ClassInformation and self.per_price
-        known = leading_questions(belief, unit_prices(belief)) if own else None
+        known = self._screen(belief)
         return super().leading(belief) if known is None else (*known, known[1])
+
+    def _next_of(self, belief: BeliefState) -> IntArray:
+        known = self._screen(belief)
+        return super()._next_of(belief) if known is None else known[0]
+
+    def _screen(self, belief: BeliefState) -> tuple[IntArray, FloatArray, FloatArray] | None:
+        own = type(self) is ClassInformation and self.per_price
+        return leading_questions(belief, unit_prices(belief)) if own else None
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
