@@ -262,3 +262,12 @@ def test_names_in_a_file_are_texts_and_none_may_lack(tmp_path: Path) -> None:
     file.write_text("test,price,sensitivity,specificity\nNA,1,0.9,0.8\n,1,0.8,0.9\nprior,,0.2,\n")
     with pytest.raises(ValueError, match="row 2 has no name in the column 'test'"):
         TestTable.from_csv(file)
+
+
+def test_a_class_is_not_called_as_a_column_is() -> None:
+    for name in ("test", "price"):
+        with pytest.raises(ValueError, match=f"classes: a class cannot be called '{name}', as a column of the table"):
+            TestTable(["a", "b"], [0.2, 0.3, 0.5], positive=np.full((2, 3), 0.5), costs=1, classes=[name, "y", "z"])
+    tests = TestTable(["class", "x"], [0.2, 0.3, 0.5], positive=np.full((2, 3), 0.5), costs=1, classes=["x", "y", "z"])
+    assert tests.to_frame().columns.tolist() == ["test", "price", "x", "y", "z"]
+    assert tests.to_frame()["test"].tolist() == ["class", "x"]

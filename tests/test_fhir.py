@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
 from test_serve import frame_of, running, save_models
 
 from seqclass.serve import create_app
+from seqclass.serve.fhir import Forms
 
 RESULT = "seqclass:result"
 NEXT = "/fhir/Questionnaire/$next-question"
@@ -425,3 +427,11 @@ def test_labels_are_of_the_models(paths: dict[str, Path]) -> None:
         create_app({"grid 0": paths["grid 0"]}, labels={"x": {}})
     with pytest.raises(ValueError, match="names 'aeg', which is no feature"):
         create_app(paths["grid 0"], labels={"aeg": "?"})
+
+
+def test_services_of_like_names_have_their_own_ids() -> None:
+    for names in (["x--2", "x ", "x-"], ["", "-0", "!0"], ["a b", "a/b", "a-b", "a-b-2"], ["a-b-2", "a b", "a/b"]):
+        served = SimpleNamespace(current=dict.fromkeys(names))
+        ids = Forms(served).ids  # type: ignore[arg-type]
+        assert list(ids) == names
+        assert len({*ids.values(), ""}) == len(names) + 1

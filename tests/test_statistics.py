@@ -497,3 +497,16 @@ def test_records_are_frozen_and_readable() -> None:
     assert "corrected paired t: difference" in str(paired_t_test([1.0, 2.0], [0.5, 1.7], test_to_train=0.25))
     assert "Iman-Davenport" in str(friedman_test(DEMSAR))
     assert str(critical_difference(DEMSAR, names=METHODS)).startswith("C4.5+m+cf 1.964, C4.5+m 2.000")
+
+
+def test_weight_in_one_row_leaves_no_interval() -> None:
+    weight = np.array([1.0, 1e-20, 1e-20])
+    interval = mean_interval([0.3, 0.1, 0.2], bounds=(0, np.inf), weights=weight)
+    assert np.isnan([interval.lower, interval.upper]).all()
+
+
+def test_nearly_all_weight_in_one_row_has_an_interval_of_two_rows() -> None:
+    weight = np.array([1.0, 1e-6, 1e-6])
+    test = paired_t_test([0.3, 0.1, 0.4], [0.1, 0.3, 0.1], weights=weight)
+    assert test.interval is not None
+    assert 0 < test.interval[1] - test.interval[0] < 100

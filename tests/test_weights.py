@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, make_scorer
@@ -21,9 +23,12 @@ import seqclass
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
+from seqclass.cli import main
+from seqclass.export import model_card
 from seqclass.fitting.choice import choose
 from seqclass.fitting.held_out import HeldOut
 from seqclass.metrics import realised_cost_scorer
+from seqclass.persistence import save
 from seqclass.pomdp import Panels
 from seqclass.stats import mean_interval, paired_t_test
 
@@ -308,3 +313,13 @@ def test_intervals_of_weighted_scores() -> None:
     )
     with pytest.raises(ValueError, match="weights must be above 0"):
         mean_interval([0.1, 0.2], weights=[0, 1])
+
+
+def test_weight_in_one_row_leaves_no_interval(tmp_path: Path) -> None:
+    clf = SequentialClassifier().fit(X, Y, np.where(np.arange(N) == 3, 1.0, 1e-20), held_out=3)
+    save(clf, tmp_path / "m.seq")
+    shown = CliRunner().invoke(main, ["show", str(tmp_path / "m.seq")]).output
+    for text in (str(clf.held_out_), shown, model_card(clf)):
+        assert "no interval" in text
+        assert "nan" not in text
+    assert "within the interval" not in model_card(clf)

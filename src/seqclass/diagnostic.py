@@ -126,6 +126,10 @@ class TestTable:
         self.names, self.classes = _check_names(names, "names", 1), _check_names(classes, "classes", 2)
         if TARGET in self.names:
             raise ValueError(f"names: a test cannot be called {TARGET!r}, as the class is; call it otherwise.")
+        if taken := [name for name in self.classes if name in ("test", "price")]:
+            raise ValueError(
+                f"classes: a class cannot be called {taken[0]!r}, as a column of the table is; call it otherwise."
+            )
         scalar = np.ndim(prior) == 0 and len(self.classes) == 2
         prior = np.append(sick := self._fractions([prior], "prior"), 1 - sick) if scalar else prior
         self.prior = check_distribution(prior, len(self.classes), "prior")

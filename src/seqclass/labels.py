@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._utils.files import read_json
 from seqclass._utils.text import join_names, marks_text, near, sentence, short_repr, value_text
 
 __all__ = ["Labels"]
@@ -298,26 +298,18 @@ def _key(source: str, name: Any, column: str) -> str:
 def _from_file(path: Path) -> Labels:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
+    is_json = path.suffix.lower() == ".json"
     try:
         text = path.read_text(encoding="utf-8-sig")
-        if path.suffix.lower() == ".json":
-            return _from_mapping(json.loads(text, object_pairs_hook=_once), str(path))
-        first = text.partition("\n")[0]
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
-        return _from_rows(str(path), next(lines, []), enumerate(lines, 1))
-    except (UnicodeDecodeError, json.JSONDecodeError, csv.Error, RecursionError) as error:
+        if is_json:
+            content = read_json(text)
+        else:
+            sign = max(",;\t", key=text.partition("\n")[0].count)
+            columns, *rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)) or [[]]
+    except (ValueError, csv.Error, RecursionError) as error:
         why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else sentence(error)
         raise ValueError(f"{path} cannot be read as labels: {why}") from error
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A mapping of JSON, which must not name anything twice."""
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise json.JSONDecodeError(f"{short_repr(twice)} stands there twice", "", 0)
-    return entries
+    return _from_mapping(content, str(path)) if is_json else _from_rows(str(path), columns, enumerate(rows, 1))
 
 
 def _from_rows(source: str, columns: list[str], rows: Iterable[tuple[int, list[Any]]]) -> Labels:

@@ -205,3 +205,12 @@ def test_what_show_does_not_need_is_not_imported(model: str) -> None:
     assert "sklearn.base" in loaded
     assert not loaded & {"pandas._libs", "scipy.stats._stats_py", "scipy.optimize._linprog", "numpy.f2py.crackfortran"}
     assert not loaded & {"sklearn.feature_selection", "seqclass.selection"}
+
+
+@pytest.mark.parametrize("epoch", ["abc", "", "9" * 20])
+def test_a_day_that_is_none_is_told_of(run: Any, refuses: Any, monkeypatch: pytest.MonkeyPatch, epoch: str) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    assert f"SOURCE_DATE_EPOCH of the environment must be whole seconds since 1970, got {epoch!r}" in refuses(
+        "show", "m"
+    )
+    assert run("--help").exit_code == 0

@@ -382,3 +382,9 @@ def test_trees_of_scikit_learn_take_sparse_files(tmp_path: Path, form: str) -> N
 def test_svmlight_that_is_wrong(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         load_file(write(tmp_path / "bad.svm", text))
+
+
+def test_a_price_that_stands_twice_in_json_is_refused(table: Path) -> None:
+    costs = write(table.with_name("c.json"), '{"feature_costs": {"size": 1, "colour": 2, "size": 3}}')
+    with pytest.raises(ValueError, match=r"c.json cannot be read: 'size' stands twice in one object"):
+        load_file(table, costs=costs)

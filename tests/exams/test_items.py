@@ -619,3 +619,19 @@ def test_answers_are_read_by_name_and_blanks_are_missing(missing: Any) -> None:
         model.ability(frame.drop(columns="z"))
     with pytest.raises(TypeError, match="integer outcome codes"):
         model.ability(X + 0.5)
+
+
+def test_a_session_takes_no_answer_for_a_missing_one() -> None:
+    exam = ItemResponse.from_items(BANK, cuts=[0.0], labels=["fail", "pass"], points=11)
+    solver = seqclass.pomdp.Lookahead(certificate_paths=0)
+    clf = seqclass.SequentialClassifier.from_model(exam, feature_costs=0.001, order="adaptive", solver=solver)
+    case = clf.session()
+    name = case.next_feature.name  # type: ignore[union-attr]
+    for answer in (-1, "-1", -2):
+        with pytest.raises(
+            ValueError, match=f"feature '{name}' must be an outcome from 0 on, got .*unavailable if it is"
+        ):
+            case.observe(name, answer)
+    with pytest.raises(ValueError, match=f"column {name.removeprefix('x')} holds 2, not an outcome of the model"):
+        case.observe(name, 2)
+    assert not case.history

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,15 +20,21 @@ from seqclass.pomdp import (
     FittedValueIteration,
     FunctionPolicy,
     Lookahead,
+    Perseus,
     Policy,
     TableProblem,
     acquire,
     certify,
     cost_sweep,
+    dual_bound,
     evaluate,
+    in_any_order,
+    optimal_cost,
     simulate,
     solve_for_budget,
     stepthrough,
+    with_names,
+    write_pomdp,
 )
 from seqclass.pomdp.policy import RepricedPolicy, scale_prices, with_info
 from seqclass.pomdp.solvers.base import on_cases
@@ -218,3 +226,19 @@ def test_a_margin_is_for_a_fixed_order() -> None:
     assert solver.solve(problem()).n_stages == 2
     with pytest.raises(ValueError, match="margin is for a fixed order"):
         solver.solve(problem(any_order=True))
+
+
+def test_what_is_no_problem_is_refused_by_its_name(tmp_path: Path) -> None:
+    doors: list[Callable[[Any], Any]] = [
+        lambda x: cost_sweep(x, [1.0]),
+        lambda x: solve_for_budget(x, 0.1),
+        optimal_cost,
+        dual_bound,
+        in_any_order,
+        with_names,
+        lambda x: write_pomdp(x, tmp_path / "a.pomdp"),
+        Perseus().solve,
+    ]
+    for door in doors:
+        with pytest.raises(TypeError, match=r"problem must be an AcquisitionProblem.*got 3"):
+            door(3)

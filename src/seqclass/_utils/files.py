@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -12,9 +13,11 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
-from seqclass._utils.text import sentence
+from seqclass._utils.text import sentence, short_repr
 
 #: Errors of a disk that is full, and of a quota or limit that is reached.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -24,6 +27,32 @@ def check_regular(path: str | os.PathLike[str], error: type[ValueError] = ValueE
     """Refuse what cannot be read back and forth, before anything waits for who writes into it."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise error(f"{os.fspath(path)} is a pipe or a device: write what comes from it to a file first.")
+
+
+def today() -> str:
+    """The day in UTC, by the clock unless ``SOURCE_DATE_EPOCH`` says otherwise, as for builds that are repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return datetime.fromtimestamp(time.time() if epoch is None else int(epoch), timezone.utc).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"SOURCE_DATE_EPOCH of the environment must be whole seconds since 1970, got {short_repr(epoch)}: "
+            "set it so, or unset it."
+        ) from None
+
+
+def read_json(text: str | bytes) -> Any:
+    """Content of JSON that a user wrote, in which no object may have an entry twice: only one of them would count."""
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in entries:
+            raise ValueError(f"{short_repr(name)} stands twice in one object.")
+        entries[name] = value
+    return entries
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
@@ -54,6 +54,11 @@ def money(value: float, unit: str = "", decimals: int | None = None) -> str:
         return f"{value:.{decimals}f}"
     text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"
     return f"{text} {unit}".rstrip()
+
+
+def range_text(ends: Sequence[float], write: Callable[[float], str]) -> str:
+    """The ends of an interval as they are written, or that there is none: one row's weight tells of no spread."""
+    return "no interval" if any(math.isnan(end) for end in ends) else " to ".join(map(write, ends))
 
 
 def is_unit(text: Any) -> bool:

@@ -205,8 +205,8 @@ class OutcomeCoder:
     example_: Any
     range_: FloatArray | None = None
     missing_: BoolArray | None = None
-    #: Names of the columns, for messages.
-    names_: list[str] | None = None
+    #: Names or numbers of the columns, for messages.
+    names_: list[Any] | None = None
 
     def __init__(
         self, discretizer: Any = None, categories: dict[int, int] | None = None, informative: bool = False
@@ -321,7 +321,7 @@ class OutcomeCoder:
         part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
         part.n_outcomes_ = self.n_outcomes_[columns]
         part.missing_ = None if self.missing_ is None else self.missing_[columns]
-        part.names_ = None if self.names_ is None else [self.names_[j] for j in columns]
+        part.names_ = columns.tolist() if self.names_ is None else [self.names_[j] for j in columns]
         part.discretizer_ = None
         if self.discretizer_ is not None:
             # numeric columns are in increasing order

@@ -7,7 +7,6 @@ import os
 import platform
 from dataclasses import dataclass, replace
 from datetime import date as Date
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 import sklearn
 
 from seqclass import __version__
+from seqclass._utils.files import today
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable, count_text
@@ -147,13 +147,6 @@ class Provenance(Readable):
         require(all(isinstance(text, str) for text in texts), "provenance holds what is no text")
         counts = (self.n_classes, self.n_rows or 0)
         require(all(type(n) is int and n >= 0 for n in counts), "provenance holds a wrong number")
-
-
-def today() -> str:
-    """The day in UTC, by the clock unless ``SOURCE_DATE_EPOCH`` says otherwise, as for builds that are repeated."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdecimal() else datetime.now(timezone.utc)
-    return now.date().isoformat()
 
 
 def source_of(path: str | os.PathLike[str]) -> tuple[str, str]:

@@ -721,6 +721,9 @@ class Session:
             number = encoder.code(encoder.columns_[feature.column], value, self._agent.handle_unknown)
         else:
             number = finite(feature.name, value)
+            if number < 0 and isinstance(self._agent.coder.discretizer, str):  # where a table has -1, a cell is missing
+                wrong = f"feature {short_repr(feature.name)} must be an outcome from 0 on, got {short_repr(value)}"
+                raise Remedied(wrong, "missing")
         return self._agent.coder.code_value(feature.column, number)
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from seqclass import __version__
-from seqclass._utils.files import NO_ROOM
+from seqclass._utils.files import NO_ROOM, today
 from seqclass._utils.text import brief, short_repr
-from seqclass.cli._errors import InputError, Visible, as_options, end_sentence, sentence
+from seqclass.cli._errors import InputError, Visible, as_input_errors, as_options, end_sentence, sentence
 
 #: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
@@ -201,6 +201,9 @@ def main(ctx: click.Context) -> None:
     """  # noqa: D301 (click wants the character, not the two signs)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+        return
+    with as_input_errors():
+        today()  # before libraries stumble over it as they are loaded
 
 
 __all__ = ["main"]

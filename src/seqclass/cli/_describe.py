@@ -15,7 +15,7 @@ from sklearn.base import clone
 from seqclass import __version__
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
-from seqclass._utils.text import money, unit_text
+from seqclass._utils.text import money, range_text, unit_text
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, feature_name, names_at_start, outcome_labels
 from seqclass.agent.choices import category_choices
@@ -204,11 +204,11 @@ def describe_held_out(held: HeldOut, unit: str = "", *, options: bool = True) ->
     rows, all_ = [], [costs for costs in (held, held.deciding_at_once, held.linear) if costs is not None]
     refers = any(costs.referred for costs in all_)
     for costs in all_:
-        lower, upper = costs.cost_interval
         shares = [costs.error, costs.referred] if refers else [costs.error]
         figures = [f"{value:.4f}" for value in (costs.cost, costs.price, costs.decision_cost, *shares)]
         name = "this classifier" if costs is held else costs.name.lower()
-        rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{costs.n_features:.2f}"])
+        ends = range_text(costs.cost_interval, "{:.4f}".format)
+        rows.append([name, figures[0], ends, *figures[1:], f"{costs.n_features:.2f}"])
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", *["referred"] * refers, "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
     heading = f"{on}, in {unit}:" if unit else f"{on}:"

@@ -33,7 +33,7 @@ _OPTIONS = {
     "rename one by dataclasses.replace": "give each once, and files of one name another name",
     "feature_costs='dataset'": "--dataset-costs",
     "visits: ": "",
-    "use another protocol, such as StratifiedFolds": "use --folds, or --split 60/20/20",
+    "use another cv, such as cv=5": "use --folds, or --split 60/20/20",
 }
 #: Where data come from that have no columns to choose.
 _WITHOUT_COLUMNS = ("embedded", "generated")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from seqclass._utils.text import money
+from seqclass._utils.text import money, range_text
 from seqclass.agent.agent import agent_of
 from seqclass.cli._describe import (
     LIMITED,
@@ -53,8 +53,8 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     held_out: HeldOut | None = vars(clf).get("held_out_")  # which certifying leaves out, as it was of another rule
     by_model = f"{content['expected_cost']:.4f} by the model itself"
     if held_out is not None:
-        lower, upper = held_out.cost_interval
-        cost = f"{held_out.cost:.4f} on rows that the fit had not seen ({lower:.4f} to {upper:.4f}); {by_model}"
+        ends = range_text(held_out.cost_interval, "{:.4f}".format)
+        cost = f"{held_out.cost:.4f} on rows that the fit had not seen ({ends}); {by_model}"
     else:
         cost = by_model
     if content["unit"]:

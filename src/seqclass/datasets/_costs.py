@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.files import read_json
 from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass._utils.validation import check_costs
@@ -120,12 +121,12 @@ def _numbers(frame: Any, column: str, path: Path, form: CsvForm) -> dict[str, fl
 
 def _from_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = read_json(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: line {error.lineno}, column {error.colno} is no JSON: {error.msg}.") from error
     except RecursionError as error:
         raise ValueError(f"{path} is nested too deeply for costs.") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
     if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
         there = join_names(content) if isinstance(content, dict) else type(content).__name__

@@ -107,7 +107,7 @@ def load_openml(
         raise ConnectionError(
             f"{source} is not on this disk, and OpenML cannot be reached ({sentence(error).rstrip('.')}). "
             "Connect once and load it again, which keeps it; or copy the folder 'openml' of a machine that has it into "
-            f"{home or 'the folder that SCIKIT_LEARN_DATA names'}; or save the table as a file and use load_file."
+            f"{home or 'the folder that SCIKIT_LEARN_DATA names'}; or save the table as a file, and load that."
         ) from error
     return _from_bunch(bunch, source, str(name))
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.files import read_json
 from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass.datasets._tables import read_npz, require_file
@@ -194,7 +195,7 @@ def _read(path: Path) -> list[_Record]:
     if ending != ".json":
         raise ValueError(f"{path}: interviews are read from .json, .csv and .npz files; write a pickle as JSON first.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
+        content = read_json(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON that holds interviews: {sentence(error)}") from None
     parts = content if isinstance(content, dict) else {"all": content}
@@ -205,16 +206,6 @@ def _read(path: Path) -> list[_Record]:
         for part, some in parts.items()
         for n, one in enumerate(some, 1)
     ]
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, each of whose entries stands there once."""
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        raise ValueError(
-            f"{short_repr(Counter(name for name, _ in pairs).most_common(1)[0][0])} stands twice in one object."
-        )
-    return entries
 
 
 def _record(where: str, part: str, record: Any) -> _Record:
@@ -483,7 +474,7 @@ def _object(path: Any, what: str) -> dict[str, Any]:
     require_file(Path(path))
     try:
         content = Path(path).read_bytes()
-        read = json.loads(gzip.decompress(content) if Path(path).suffix == ".gz" else content)
+        read = read_json(gzip.decompress(content) if Path(path).suffix == ".gz" else content)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{what}: {path} is no JSON: {sentence(error)}") from None
     keys = {"question_en", "possible-values", "default_value", "data_type"} if what == "evidences" else {"severity"}

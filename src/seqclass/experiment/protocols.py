@@ -145,7 +145,7 @@ class SourceSplit(Protocol):
         parts = {"train_index": data.train_index, f"{self.score}_index": getattr(data, f"{self.score}_index")}
         for name, rows in parts.items():
             if rows is None or not rows.size:
-                raise ValueError(f"{data.name!r} comes without {name}; use another protocol, such as StratifiedFolds.")
+                raise ValueError(f"{data.name!r} comes without {name}; use another cv, such as cv=5.")
         train, scored = parts.values()
         shared = np.intersect1d(train, scored)
         if shared.size:

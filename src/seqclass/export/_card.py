@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import money, visible
+from seqclass._utils.text import money, range_text, visible
 from seqclass.agent.agent import Agent, agent_of, feature_name, names_at_start
 from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.fitting.held_out import HeldOut
@@ -129,7 +129,7 @@ def _describe_held_out(held_out: HeldOut | None, unit: str) -> list[str]:
         [
             "this classifier" if one is held_out else one.name.lower(),
             money(one.cost, unit),
-            " to ".join(money(end, unit) for end in one.cost_interval),
+            range_text(one.cost_interval, lambda end: money(end, unit)),
             f"{one.error:.4f}",
             f"{one.n_features:.2f}",
         ]
@@ -148,7 +148,7 @@ def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: 
     if held_out is None:
         return text
     lower, upper = held_out.cost_interval
-    verdict = "which is within the interval"
+    verdict = "which is within the interval" if lower <= upper else "and there is no interval to hold it against"
     if held_out.expected_cost < lower:
         verdict = "which is below that interval: it is too sure of itself"
     elif held_out.expected_cost > upper:

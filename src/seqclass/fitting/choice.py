@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
 from seqclass._utils.tables import Readable, rows_of
+from seqclass._utils.text import range_text
 from seqclass.fitting.held_out import HeldOut
 from seqclass.stats.paired import paired_t_test
 
@@ -107,8 +108,8 @@ class Choice(Readable):
     def __str__(self) -> str:
         rows = [("tried on rows held out", "cost", "95% interval", "above best", "se", "error", "features")]
         for c in self.candidates:
-            lower, upper = c.cost_interval
-            figures = (f"{c.cost:.4f}", f"{lower:.4f} to {upper:.4f}", f"{c.above:.4f}", f"{c.above_std_error:.4f}")
+            ends = range_text(c.cost_interval, "{:.4f}".format)
+            figures = (f"{c.cost:.4f}", ends, f"{c.above:.4f}", f"{c.above_std_error:.4f}")
             rows.append((c.name, *figures, f"{c.error:.4f}", f"{c.n_features:.2f}"))
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = [

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_si
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.tables import Readable, plain_figures
-from seqclass._utils.text import percent
+from seqclass._utils.text import percent, range_text
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -238,7 +238,7 @@ class HeldOut(Readable):
         for other in (self.deciding_at_once, self.linear):
             if other is not None:
                 test = self.compare(other)
-                apart = f"{_range(test.interval)}" if test.interval else ""
+                apart = _range(test.interval or (np.nan, np.nan))
                 lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
         return "\n".join([*lines, *filter(None, [self.advice])])
 
@@ -348,8 +348,8 @@ def cost_interval(
     return price[0] + decision[0], price[1] + decision[1]
 
 
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}"
+def _range(interval: Interval) -> str:
+    return range_text(interval, "{:.3g}".format)
 
 
 def _with_interval(value: float, interval: Interval) -> str:

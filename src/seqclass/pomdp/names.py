@@ -13,6 +13,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import join_names, near, short_repr
+from seqclass._utils.validation import check_part
 from seqclass.pomdp.structure import Structure, StructuredProblem
 
 if TYPE_CHECKING:
@@ -384,6 +385,7 @@ def with_names(
     >>> named.initial_belief().update("test", "+")
     <BeliefState: ill 65.9%, well 34.1%; 1 of 1 asked, 0.1 paid>
     """
+    check_part(problem, "problem", "an AcquisitionProblem", ("replace",))
     checked = {}
     sizes = {"questions": problem.n_questions, "classes": problem.n_classes, "decisions": problem.n_decisions}
     for what, names in (("questions", questions), ("classes", classes), ("decisions", decisions)):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from seqclass._utils.validation import check_kind
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 
 _FREE = "Adaptive or Lookahead"
+
+
+def check_problem(problem: AcquisitionProblem) -> None:
+    """Refuse what is no problem."""
+    check_kind(problem, AcquisitionProblem, "problem", "an AcquisitionProblem, such as clf.problem_")
 
 
 def require_fixed_order(problem: AcquisitionProblem, who: str, instead: str = _FREE) -> None:

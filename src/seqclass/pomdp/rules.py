@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.files import read_json
 from seqclass._utils.model_files import register
 from seqclass._utils.prices_after import PriceAfter
 from seqclass._utils.text import join_names, short_repr
@@ -176,7 +176,7 @@ class Rules:
         Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=(), skip=())
         """
         try:
-            content = json.loads(Path(path).read_text("utf-8-sig"))
+            content = read_json(Path(path).read_text("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is no JSON ({error}): write an object of areas, enemies, first and so on."

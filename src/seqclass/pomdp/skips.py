@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.files import read_json
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import columns_of
@@ -144,7 +144,7 @@ class SkipLogic:
         try:
             text = Path(path).read_text("utf-8-sig")
             if Path(path).suffix.lower() == ".json":
-                return cls(json.loads(text))
+                return cls(read_json(text))
             first = text.partition("\n")[0]
             sign, file = max(",;\t", key=first.count), io.StringIO(text, newline="")
             lines = list(csv.DictReader(file, delimiter=sign, strict=True, skipinitialspace=True))

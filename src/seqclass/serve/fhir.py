@@ -49,9 +49,10 @@ class Forms:
         self._served = served
         #: Ids of questionnaires, by name of the model, in the letters that ids may have.
         self.ids: dict[str, str] = {}
-        for number, name in enumerate(served.current):
+        for name in served.current:
             plain = re.sub(r"[^A-Za-z0-9.-]", "-", name)[:60]
-            self.ids[name] = plain if plain and plain not in self.ids.values() else f"{plain[:50]}-{number}"
+            candidates = (plain, *(f"{plain[:50]}-{number}" for number in range(len(served.current) + 1)))
+            self.ids[name] = next(one for one in candidates if one and one not in self.ids.values())
 
     def _of_id(self, form: str) -> ServedModel:
         names = {own: name for name, own in self.ids.items()}

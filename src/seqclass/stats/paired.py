@@ -265,8 +265,8 @@ def paired_t_test(
     if np.ptp(differences) <= 1e-12 * np.abs(differences).max():  # equal but for rounding
         statistic, p_value, reach = (0.0 if mean == 0 else float(np.copysign(np.inf, mean))), float(mean == 0), 0.0
     else:
-        statistic = mean / error
-        p_value = float(2 * stats.t.sf(abs(statistic), n - 1))
-        reach = error * float(stats.t.ppf(0.5 + confidence / 2, n - 1))
+        statistic, degrees = mean / error, max(n - 1, 1)
+        p_value = float(2 * stats.t.sf(abs(statistic), degrees))
+        reach = error * float(stats.t.ppf(0.5 + confidence / 2, degrees))
     name = "corrected paired t" if test_to_train else "paired t"
     return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), differences.size)

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.margins import DrawnMeans, DrawnValues, StratifiedAnswers, quantile
-from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.needs import check_problem, require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, cost_of_going_on
@@ -121,6 +121,7 @@ def dual_bound(
     >>> [round(dual_bound(problem, values).value, 4) for values in (StoppingValue(problem), None)]
     [0.146, 0.0966]
     """
+    check_problem(problem)
     values = _Nothing(problem, problem.n_stages) if values is None else values
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 2)

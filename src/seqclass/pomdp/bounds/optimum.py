@@ -16,6 +16,7 @@ from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.action_values import action_frame, ask_each
 from seqclass.pomdp.latent import by_question, unpad_tables
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.observations import PlannedAnswers, TooLarge
 from seqclass.pomdp.one_step import (
     as_belief,
@@ -269,6 +270,7 @@ def optimal_costs(
     max_histories: float = MAX_HISTORIES,
 ) -> FloatArray:
     """Optimal cost at several multipliers of the prices, by one enumeration."""
+    check_problem(problem)
     factors = np.atleast_1d(check_costs(multipliers, "multipliers"))
     horizon = problem.n_stages
     if n_stages is not None:

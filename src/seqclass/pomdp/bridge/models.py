@@ -16,7 +16,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
+from seqclass.pomdp.needs import check_problem, require_no_visits, require_one_start, require_tables
 from seqclass.pomdp.problem import AcquisitionProblem, observations
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.ties import TIE
@@ -606,6 +606,7 @@ def to_pomdp_py(
     >>> round(-value, 6), round(optimal_cost(problem), 6)
     (0.25, 0.25)
     """
+    check_problem(problem)
     require_one_start(problem, "to_pomdp_py")
     require_no_visits(problem, "to_pomdp_py")
     library = pomdp_py()

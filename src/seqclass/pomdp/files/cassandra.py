@@ -21,6 +21,7 @@ from seqclass.pomdp.files._layout import (
     write_lines,
 )
 from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.problem import AcquisitionProblem, observations
 
 __all__ = ["write_pomdp"]
@@ -179,6 +180,7 @@ def write_pomdp(
     observations: o0 o1
     start: 0.5 0.5 0.0 0.0 0.0
     """
+    check_problem(problem)
     if Path(path).suffix.lower() == ".pomdpx":
         options = {} if discount is None else {"discount": discount}
         write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **options)

@@ -19,6 +19,7 @@ from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.certificate import Certificate, certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.one_step import context_of, initial_beliefs, perfect_information_bound
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -133,6 +134,7 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         ValueError
             If the problem needs what the solver does not have; the message says what to use instead.
         """
+        check_problem(problem)
         self._check_settings()
         self._check(problem)
         started = time.perf_counter()

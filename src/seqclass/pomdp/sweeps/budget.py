@@ -18,6 +18,7 @@ from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
 from seqclass.pomdp.evaluation import evaluate_policy
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements, with_component
@@ -261,6 +262,7 @@ def solve_for_budget(
     >>> policy.probabilities.round(3), round(evaluate(problem, policy).price, 3)
     (array([0.3, 0.7]), 0.03)
     """
+    check_problem(problem)
     started = time.perf_counter()
     target = check_real(target_cost, "target_cost", 0, np.finfo(float).max)
     check_real(tolerance, "tolerance", 0, 1)

@@ -18,6 +18,7 @@ from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.bounds.policy_cost import PolicyCost, fewer_paths
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.margins import DrawnMeans, DrawnValues, StratifiedAnswers, quantile
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -158,6 +159,7 @@ def cost_sweep(
     >>> frontier.price.round(3), frontier.error.round(3)
     (array([0.155, 0.1  , 0.   ]), array([0.115, 0.15 , 0.5  ]))
     """
+    check_problem(problem)
     factors = np.atleast_1d(check_not_negative(multipliers, "multipliers"))
     if factors.ndim != 1 or not factors.size:
         raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
