@@ -394,3 +394,16 @@ def test_every_policy_that_ranks_says_so_by_itself() -> None:
         np.testing.assert_array_equal(np.where(belief.available, scores, -np.inf).argmax(axis=1), policy.action(belief))
     with pytest.raises(ValueError, match="FixedLengthPolicy does not rank questions"):
         rank_questions(FirstK(2).solve(problem), belief)
+
+
+def test_ability_is_estimated_on_a_grid_of_161_points_within_four_deviations() -> None:
+    rule = FisherInformation(MODEL.items_, mean=0.3, sd=1.2)
+    belief = planned(FirstK(0, certificate_paths=0), order="adaptive").problem_.initial_belief()
+    asked = [4, 11, 23]
+    for item in asked:
+        belief = belief.update(item, int(X[0, item]))
+    grid = 0.3 + 1.2 * np.linspace(-4, 4, 161)
+    weight = norm.pdf(grid, 0.3, 1.2) * np.exp([log_likelihood(X[0], asked, ability) for ability in grid])
+    nearest = grid[np.abs(grid - weight @ grid / weight.sum()).argmin()]
+    wanted = MODEL.items_.information([nearest])[:, 0]
+    np.testing.assert_allclose(rule.gains(belief, np.arange(30))[0], wanted, rtol=1e-9)

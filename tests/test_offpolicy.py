@@ -542,3 +542,15 @@ def test_estimates_are_not_cut_and_ends_are() -> None:
             assert ("Beyond what can be, by chance: " in str(one)) >= beyond
             outside += beyond
     assert outside
+
+
+def test_a_rule_that_is_not_linear_is_fitted_in_three_folds() -> None:
+    sizes = []
+
+    class Noting(DecisionTreeClassifier):
+        def fit(self, X: Any, y: Any, **more: Any) -> Any:
+            sizes.append(len(X))
+            return super().fit(X, y, **more)
+
+    Far(300, 5, 0.3).judged(asking_all(), method="ipw", recording=Noting(min_samples_leaf=40))
+    assert sizes == [300, 200, 200, 200]

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from live_cases import reader
 
-from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, adaptive, load
+from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, adaptive, load, pomdp
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NetworkTables, TreeNetwork
 from seqclass.cli import main
@@ -22,7 +22,7 @@ from seqclass.datasets.files import load_file
 from seqclass.diagnostic import TestTable
 from seqclass.evaluation.scores import score_rows
 from seqclass.export import export_policy, policy_data
-from seqclass.fitting import _price_order
+from seqclass.fitting import _planning, _price_order
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
@@ -514,3 +514,34 @@ def test_where_nothing_is_bought_groups_cost_nothing() -> None:
     clf = SequentialClassifier(feature_costs=costs, order="adaptive", solver=None).fit(X[["sample", "blood"]], y)
     assert clf.explain(X[:2])[0].paid == 0
     assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == 0
+
+
+def test_so_many_orders_are_tried_on_so_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = [PriceAfter(q, {q + 6: None}, 0.0) for q in range(6)]
+    tried: list[tuple[int, ...]] = []
+
+    def cost(order: np.ndarray) -> float:
+        tried.append(tuple(order.tolist()))
+        return 1 / len(tried)  # each is better than those before, so that there is always another one
+
+    with pytest.warns(UserWarning, match="not all others could be tried"):
+        _price_order.order_by_prices(np.arange(12), after, None, cost, str)
+    assert len(set(tried)) == 40
+
+    X, y = cases()
+    X, y = pd.concat([X] * 4, ignore_index=True)[:700], pd.concat([pd.Series(y)] * 4, ignore_index=True)[:700]
+    seen = []
+
+    def noting(problem: AcquisitionProblem, order: np.ndarray, solver: Adaptive) -> Any:
+        seen.append(solver.n_paths)
+        return Lookahead(certificate_paths=0).solve(problem)
+
+    def acquire(policy: Any, codes: Any, **how: Any) -> Any:
+        seen.append(len(codes))
+        return pomdp.acquire(policy, codes, **how)
+
+    monkeypatch.setattr(_planning, "along_order", noting)
+    monkeypatch.setattr(_planning, "acquire", acquire)
+    costs = Costs(USUAL, prices_after={("scan", ("history", "bad"), "cough"): 0.001})
+    SequentialClassifier(feature_costs=costs, order="information", solver=FirstK(0, certificate_paths=0)).fit(X, y)
+    assert set(seen) == {100, 234}  # every third row, of which no more than 300 are left

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import seqclass
 from seqclass.cli import main
 from seqclass.exams import ItemParameters, ItemResponse, ScoreEstimates, estimate
+from seqclass.exams.estimates import ScoreStates
 from seqclass.export import export_policy
 from seqclass.persistence import save
 from seqclass.pomdp import certify
@@ -231,3 +232,19 @@ def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path
 def test_what_is_wrong_is_said(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         estimate(**{"bank": BANK} | settings)
+
+
+def test_persons_are_kept_aside_five_times_and_plans_by_price_are_fitted_to_a_hundred(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, without = [], ScoreStates.without
+
+    def noting(self: ScoreStates, aside: Any) -> ScoreStates:
+        kept.append(len(aside))
+        return without(self, aside)
+
+    monkeypatch.setattr(ScoreStates, "without", noting)
+    model, X, _ = simulated(6, 40)
+    plan = estimate(model, X, price=1e-3, max_items=2)
+    assert kept == [8] * 5
+    assert plan.classifier.solver.n_paths == plan.classifier.solver.n_cases == 100

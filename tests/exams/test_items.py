@@ -635,3 +635,13 @@ def test_a_session_takes_no_answer_for_a_missing_one() -> None:
     with pytest.raises(ValueError, match=f"column {name.removeprefix('x')} holds 2, not an outcome of the model"):
         case.observe(name, 2)
     assert not case.history
+
+
+def test_nobody_who_guesses_has_an_asymptote_at_the_limit() -> None:
+    """Of items that nobody guesses or slips at, the likelihood rises to no asymptote at all."""
+    rng = np.random.default_rng(0)
+    ability = np.repeat([-1.0, 1.0], 100)
+    X = (rng.random((200, 4)) < np.where(ability > 0, 0.98, 0.02)[:, None]).astype(int)
+    X[:100, 0] = 0
+    items = ItemResponse("3PL", cuts=[0.0], shrinkage=0, standard_errors=False, points=11).fit(X).items_
+    assert items.to_table()["g"].min() == pytest.approx(expit(-12), rel=0.01)

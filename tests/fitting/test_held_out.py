@@ -573,3 +573,11 @@ def test_files_that_were_meddled_with(plain: Any, held: HeldOut, tmp_path: Path,
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ValueError, match=r"model\.seq"):
         seqclass.load(tmp_path / "model.seq")
+
+
+def test_the_linear_yardstick_tells_the_twenty_most_frequent_categories_apart() -> None:
+    """Of forty, half of which are rarer: these alone it cannot tell apart."""
+    level = np.r_[np.repeat(np.arange(20), 24), np.repeat(np.arange(20, 40), 8)]
+    line = beside(pd.DataFrame({"a": pd.Series([f"level {k:02}" for k in level])}), level % 2, n_folds=2)
+    assert not line.errors[level < 20].any()
+    assert line.errors[level >= 20].mean() == pytest.approx(0.5, abs=0.1)
