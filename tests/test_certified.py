@@ -762,3 +762,13 @@ def test_rows_of_partial_fit_are_not_known_again(clf: Any, cancer: Any, fresh: A
     grown = SequentialClassifier(discretizer=bins).partial_fit(X[:300], y[:300], classes=clf.classes_)
     with pytest.warns(UserWarning, match="made without rows, or by partial_fit"):
         assert certify_error(grown, *fresh, alpha=0.2).certified
+
+
+def test_what_is_promised_is_not_rounded_and_what_could_be_is_rounded_up(clf: Any, fresh: Any) -> None:
+    contract = certify_error(clf, *fresh, alpha=0.1)
+    for alpha, delta, text in ((0.1, 0.1, "10.0%, with 90%"), (0.0125, 1e-6, "1.25%, with 99.9999%")):
+        assert f"of at most {text} confidence" in str(replace(contract, alpha=alpha, delta=delta))
+    assert "cost of at most 1234.45 EUR" in str(replace(contract, metric="cost", alpha=1234.45, unit="EUR"))
+    for reachable, text in ((0.2432135, "0.2433"), (0.25, "0.25"), (1234.2, "1235")):
+        with pytest.raises(ValueError, match=f"these rows certify {text} at best, not 0.1"):
+            replace(contract, classifier=None, reachable=reachable).require_classifier()

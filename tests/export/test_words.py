@@ -20,7 +20,7 @@ from seqclass import Costs, SequentialClassifier, etana
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.exams import ItemResponse, SkillProfile, estimate
-from seqclass.export import export_policy, page_words, policy_data
+from seqclass.export import export_policy, page_words, policy_data, promise_sentences
 from seqclass.pomdp import GridValueIteration
 
 LANGUAGES = ["en", "de", "fr", "es"]
@@ -361,3 +361,23 @@ def test_a_language_of_ones_own(model: Any, tmp_path: Path) -> None:
     for given, message in wrong:
         with pytest.raises(ValueError, match=re.escape(message)):
             export_policy(model("grid3"), tmp_path / "page.html", language=given)  # type: ignore[arg-type]
+
+
+def test_a_promise_is_told_in_money_and_as_it_is() -> None:
+    about = {"target": None, "confidence": 0.99999, "n_rows": 300, "n_groups": 0}
+    data = {"sets": None, "classes": [], "class_texts": [], "unit": "a.u."}
+    cost = {"metric": "cost", "at_most": 1500.5, "seen": 12345.6} | about
+    told = " ".join(promise_sentences(data | {"promise": cost}, page_words("de")))
+    assert (
+        "Mit 99,999\u00a0% Sicherheit kostet ein Fall im Mittel höchstens 1500,5 a.u.; gesehen wurde 12346 a.u." in told
+    )
+    error = {"metric": "error", "at_most": 0.01234, "seen": 0.00456} | about
+    assert (
+        "at most 1.234% of its decisions are wrong; seen were 0.456%."
+        in promise_sentences(data | {"promise": error})[0]
+    )
+
+
+def test_french_keeps_signs_with_their_words() -> None:
+    for key, text in page_words("fr").items():
+        assert not re.search(r"[ '][;:!?]|'", text), key

@@ -472,8 +472,11 @@ def test_small_classes(cancer: Any) -> None:
     assert (held.n_rows, held.n_folds, len(held.fold)) == (32, 5, 33)
     few = etana(0.3).fit(X[[0, 1, 15, 16, 17]], y[[0, 1, 15, 16, 17]], held_out=9).held_out_
     assert few.n_folds == 3
-    with pytest.raises(ValueError, match="two rows or more"):
-        etana().fit(X[[0, 15]], y[[0, 15]], held_out=2)
+    for calibrate, n_folds in ((False, 2), (True, 0)):
+        with pytest.raises(
+            ValueError, match=r"y has one row of each class, and to hold rows out \(for held_out, calibrate"
+        ):
+            etana(calibrate=calibrate).fit(X[[0, 15]], y[[0, 15]], held_out=n_folds)
 
 
 @pytest.mark.parametrize("wrong", [1, -3, 2.5, "5", True, None])

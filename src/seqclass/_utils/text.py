@@ -94,6 +94,12 @@ def percent(p: float) -> str:
     return ">99.9%" if 0.9995 <= p < 1 else f"{100 * p:.1f}%"
 
 
+def exact_percent(p: float) -> str:
+    """Write a share that is promised in percent: it is not rounded, as that would promise more or less."""
+    text = f"{100 * p:.10g}"
+    return f"{text}.0%" if text.isdecimal() else f"{text}%"
+
+
 def plan_saving_text(saving: float, added: float, price: float, unit: str = "", by: str = "this question") -> str:
     """What going on was expected to save, in words, and how much less it would be without what is asked next."""
     text = saving_text(saving, price, unit)

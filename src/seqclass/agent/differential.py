@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import percent
+from seqclass._utils.text import exact_percent, percent
 
 __all__ = ["Differential"]
 
@@ -68,8 +68,8 @@ set, 5.0% lack the true one.
     def __str__(self) -> str:
         whom = "of the cases of each class" if self.by_class else "of cases"
         return (
-            f"Sets of classes that lack the true one in at most {percent(self.alpha)} {whom}, with "
-            f"{100 * (1 - self.delta):g}% confidence. On {self.n_rows} rows: {self.size:.2f} classes a set, "
+            f"Sets of classes that lack the true one in at most {exact_percent(self.alpha)} {whom}, with "
+            f"{100 * (1 - self.delta):.10g}% confidence. On {self.n_rows} rows: {self.size:.2f} classes a set, "
             f"{percent(self.missed)} lack the true one."
         )
 

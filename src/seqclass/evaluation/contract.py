@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
 from seqclass._utils.stored import require, require_whole
 from seqclass._utils.tables import Readable, rows_of
-from seqclass._utils.text import join_names, money, percent, short_repr
+from seqclass._utils.text import exact_percent, join_names, money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
 from seqclass.stats.risk import rows_to_certify
@@ -344,7 +345,8 @@ class CertifiedError(Readable):
     def __str__(self) -> str:
         what, one = _metric_text(self.metric, self.target), self.metric == "cost"
         figure = (lambda x: money(x, self.unit)) if one else percent
-        rule, sure = self.rule, f"{100 * (1 - self.delta):.4g}%"
+        rule, sure = self.rule, f"{100 * (1 - self.delta):.10g}%"
+        most = f"{self.alpha:.10g} {self.unit}".rstrip() if one else exact_percent(self.alpha)
         seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
         seen += f"{money(rule.price, self.unit, 4)} on average"
         if rule.specificity is not None:
@@ -356,13 +358,13 @@ class CertifiedError(Readable):
         each = " in every group" if len(self.groups) > 1 else ""
         if self.certified and self.trivial:
             return (
-                f"Certified by a trivial rule only: it {self.trivial}. That keeps {what} at most {figure(self.alpha)}"
+                f"Certified by a trivial rule only: it {self.trivial}. That keeps {what} at most {most}"
                 f"{each}, with {sure} confidence, and is of no use. Seen: {seen}."
             )
         if self.certified:
-            return f"Certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. Seen: {seen}."
+            return f"Certified: {what} at most {most}{each}, with {sure} confidence. Seen: {seen}."
         return (
-            f"Not certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. What these rows would "
+            f"Not certified: {what} at most {most}{each}, with {sure} confidence. What these rows would "
             f"certify is about {figure(self.reachable)}, by a rule that had {seen}.{self._rows_text()}"
         )
 
@@ -379,8 +381,9 @@ class CertifiedError(Readable):
     def require_classifier(self) -> BaseSequentialClassifier:
         """The classifier, or an error that says what could be certified instead."""
         if self.classifier is None:
+            up = Context(prec=4, rounding=ROUND_CEILING).create_decimal(self.reachable)  # asking for less would fail
             raise ValueError(
-                f"nothing is certified, so there is no rule to decide by: these rows certify {self.reachable:.4g} at "
+                f"nothing is certified, so there is no rule to decide by: these rows certify {float(up):g} at "
                 f"best, not {self.alpha:.4g}; ask for that, or bring more rows or a better classifier."
             )
         return self.classifier

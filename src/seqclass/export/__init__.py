@@ -351,14 +351,15 @@ def promise_sentences(data: dict[str, Any], words: Mapping[str, str] | None = No
     if sets is not None:
         promises.append((words["promised_sets_by_class"] if sets["by_class"] else words["promised_sets"], sets))
 
-    def figure(value: float, share: bool) -> str:
-        text = f"{100 * value if share else value:.3g}".replace(".", words["decimal"])
-        return _fill_in(words["percent"], p=text) if share else text
+    def figure(value: float, share: bool, exact: bool = False) -> str:
+        text = f"{100 * value if share else value:.10g}" if exact else f"{100 * value:.3g}" if share else money(value)
+        text = text.replace(".", words["decimal"])
+        return _fill_in(words["percent"], p=text) if share else f"{text} {data['unit']}".rstrip()
 
     def sentence(text: str, terms: dict[str, Any]) -> str:
         share, target = terms.get("metric") != "cost", str(terms.get("target"))
-        figures = {"most": figure(terms["at_most"], share), "seen": figure(terms["seen"], share)}
-        sure, rows = figure(terms["confidence"], True), terms["n_rows"]
+        figures = {"most": figure(terms["at_most"], share, exact=True), "seen": figure(terms["seen"], share)}
+        sure, rows = figure(terms["confidence"], True, exact=True), terms["n_rows"]
         return _fill_in(text, rows=rows, sure=sure, target=texts.get(target, target), **figures)
 
     texts = dict(zip(map(str, data["classes"]), data["class_texts"]))

@@ -34,7 +34,10 @@ def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArr
     _, label, size = np.unique(y, return_inverse=True, return_counts=True)
     rows = np.flatnonzero(size[label] > 1)
     if not rows.size:
-        raise ValueError("held_out needs a class of two rows or more, and each has one; give held_out=0.")
+        raise ValueError(
+            "y has one row of each class, and to hold rows out (for held_out, calibrate, the choice of adaptive) takes "
+            "a class of two or more: give more rows, or leave these out."
+        )
     n_folds = min(n_folds, int(size.max()))
     seed = random_state if isinstance(random_state, (int, np.integer)) else None
     seed = int(as_generator(random_state).integers(2**31)) if seed is None else int(seed)
