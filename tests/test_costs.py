@@ -233,3 +233,17 @@ def test_named_costs_and_priors_are_the_same_everywhere():
 
 def test_the_first_of_each_group_and_nothing_outside():
     assert first_of_groups(np.array([1, -1, 1, 0])).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ([None], "must name every further decision, got .None"),
+        ([np.nan], "must name every further decision, got .nan"),
+        (["1"], "must differ from each other and from the classes"),
+    ],
+)
+def test_a_further_decision_can_be_told_from_classes_and_missing_cells(extra, words):
+    costs = Costs(decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=extra)
+    with pytest.raises(ValueError, match=f"decisions {words}"):
+        costs.of_decisions(np.array([0, 1]))

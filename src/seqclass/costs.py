@@ -295,7 +295,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         if not extra:
             return costs, classes
         labels = np.array([*classes.tolist(), *extra], dtype=object)
-        if len(set(labels.tolist())) != labels.size:
+        if any(label is None or label != label for label in extra):  # rows decided for it would look like missing ones
+            raise ValueError(f"decisions must name every further decision, got {short_repr(extra)}.")
+        if min(len(set(labels.tolist())), len(set(map(str, labels)))) < labels.size:  # 1 and "1" look alike in a file
             raise ValueError(f"decisions must differ from each other and from the classes, got {short_repr(extra)}.")
         if all(isinstance(label, str) for label in labels):
             labels = labels.astype(str)

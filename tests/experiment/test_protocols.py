@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 from seqclass import etana
 from seqclass.datasets import Dataset, load
@@ -102,3 +110,10 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="cv must be"):
         as_protocol(StratifiedKFold)
     assert as_protocol(np.int64(3)) == StratifiedFolds(3)
+    with pytest.raises(ValueError, match="cv must be at least 2, got 1"):
+        as_protocol(1)
+    for splitter in (LeaveOneOut(), GroupKFold(3), KFold(151), PredefinedSplit(np.full(150, -1))):
+        with pytest.raises(
+            ValueError, match=f"cv: {type(splitter).__name__} does not split 'iris' by its rows and labels"
+        ):
+            as_protocol(splitter).check(IRIS)

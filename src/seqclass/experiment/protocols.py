@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.datasets import Dataset
 
@@ -236,13 +237,25 @@ class OfSplitter(Protocol):
         train, test = next(islice(splitter.split(np.zeros(len(data.y)), data.y), fold, None))
         return np.asarray(train), np.asarray(test)
 
+    def check(self, data: Dataset) -> None:
+        """Refuse what needs more than rows and labels, such as groups, and what does not split them."""
+        try:
+            for fold in {0, self.n_folds - 1}:
+                self.split(data, fold, 0)
+        except (TypeError, ValueError, StopIteration) as error:
+            name, why = type(self.splitter).__name__, sentence(error).rstrip(".")
+            raise ValueError(
+                f"cv: {name} does not split {data.name!r} by its rows and labels alone ({why}); "
+                "use another cv, such as cv=5."
+            ) from error
+
 
 def as_protocol(cv: Any) -> Protocol:
     """Turn a number of folds into `StratifiedFolds`, and a cross-validator of scikit-learn into a protocol."""
     if isinstance(cv, Protocol):
         return cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        return StratifiedFolds(int(cv))
+        return StratifiedFolds(check_integer(cv, "cv", 2))
     if hasattr(cv, "split") and hasattr(cv, "get_n_splits") and not isinstance(cv, type):
         return OfSplitter(cv)
     raise TypeError(
