@@ -49,9 +49,9 @@ class Forms:
         self._served = served
         #: Ids of questionnaires, by name of the model, in the letters that ids may have.
         self.ids: dict[str, str] = {}
-        for name in served.current:
+        for number, name in enumerate(served.current):
             plain = re.sub(r"[^A-Za-z0-9.-]", "-", name)[:60]
-            candidates = (plain, *(f"{plain[:50]}-{number}" for number in range(len(served.current) + 1)))
+            candidates = (plain, *(f"{plain[:50]}-{k}" for k in range(number, number + len(served.current) + 1)))
             self.ids[name] = next(one for one in candidates if one and one not in self.ids.values())
 
     def _of_id(self, form: str) -> ServedModel:
