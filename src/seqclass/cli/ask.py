@@ -17,9 +17,9 @@ from seqclass._utils.text import (
     NO_MARK,
     answer_text,
     cheapest_text,
+    exact_percent,
     join_names,
     money,
-    percent,
     plan_saving_text,
     saving_text,
     short_repr,
@@ -471,7 +471,8 @@ def _possible_classes_text(asking: _LiveCase, alpha: float) -> str:
     classes = asking.session.differential
     if classes is None:
         return "What is still possible is promised only of cases that answer what is asked, and nothing else."
-    return f"Still possible, but for {percent(alpha)} of cases: {join_names(map(asking.words.class_text, classes))}"
+    names = join_names(map(asking.words.class_text, classes))
+    return f"Still possible, but for {exact_percent(alpha)} of cases: {names}"
 
 
 #: Of a contract, where other things were told than it asks for.
