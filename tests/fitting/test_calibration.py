@@ -210,7 +210,8 @@ def test_nothing_pays_from_the_start() -> None:
     X, y = independent(60, 8)
     clf = classifier(feature_costs=0.9).fit(X, y)
     assert clf.calibration_.exponents.size == 0
-    assert str(clf.calibration_).startswith("answer")
+    assert str(clf.calibration_) == "Nothing is calibrated, as no answer is worth its price."
+    assert repr(clf.calibration_) == "<Calibration: nothing, as no answer is worth its price>"
     assert clf.acquire(X).n_features.max() == 0
 
 

@@ -56,7 +56,12 @@ class Calibration(Readable):
     loss: FloatArray
     loss_before: FloatArray
 
+    def _summary(self) -> str:
+        return super()._summary() if self.exponents.size else "nothing, as no answer is worth its price"
+
     def __str__(self) -> str:
+        if not self.exponents.size:
+            return "Nothing is calibrated, as no answer is worth its price."
         lines = ["answer  exponent  rows  log loss  before"]
         for k, row in enumerate(zip(self.exponents, self.n_rows, self.loss, self.loss_before), start=1):
             exponent, n, loss, before = row
