@@ -414,8 +414,8 @@ def test_a_rule_names_one_mark_of_a_question_with_several() -> None:
 def test_what_stands_twice_in_json_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text('{"first": ["smokes"], "mandatory": [], "first": ["sex"]}', "utf-8")
-    with pytest.raises(ValueError, match=r"a.json is no JSON \('first' stands twice in one object"):
+    with pytest.raises(ValueError, match=r"a.json is no JSON \('first' stands twice in one object\): write"):
         Rules.read(file)
     file.write_text('{"packs": [{"after": "smokes", "after": "sex"}]}', "utf-8")
-    with pytest.raises(ValueError, match=r"a.json holds no skip logic: 'after' stands twice in one object"):
+    with pytest.raises(ValueError, match=r"a.json holds no skip logic: 'after' stands twice in one object.$"):
         SkipLogic.read(file)

@@ -50,7 +50,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for name, value in pairs:
         if name in entries:
-            raise ValueError(f"{short_repr(name)} stands twice in one object.")
+            raise ValueError(f"{short_repr(name)} stands twice in one object")
         entries[name] = value
     return entries
 

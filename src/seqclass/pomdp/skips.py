@@ -15,7 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.files import read_json
 from seqclass._utils.model_files import register
-from seqclass._utils.text import join_names, short_repr
+from seqclass._utils.text import end_sentence, join_names, short_repr
 from seqclass._utils.validation import columns_of
 from seqclass.pomdp.answer_rules import AnswerRules, Effect
 from seqclass.pomdp.names import Naming
@@ -153,7 +153,7 @@ class SkipLogic:
             # spreadsheets leave empty lines behind
             return cls([_of_cells(line) for line in lines if any(line.values())])
         except (ValueError, csv.Error, RecursionError) as error:
-            why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else error
+            why = "it is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else end_sentence(str(error))
             raise ValueError(f"{path} holds no skip logic: {why}") from error
 
     def numbers(self, n_columns: int, names: Iterable[Any] | None = None) -> SkipLogic:
