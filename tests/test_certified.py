@@ -772,3 +772,5 @@ def test_what_is_promised_is_not_rounded_and_what_could_be_is_rounded_up(clf: An
     for reachable, text in ((0.2432135, "0.2433"), (0.25, "0.25"), (1234.2, "1235")):
         with pytest.raises(ValueError, match=f"these rows certify {text} at best, not 0.1"):
             replace(contract, classifier=None, reachable=reachable).require_classifier()
+    with pytest.raises(ValueError, match=r"these rows certify about 0\.3 at best"):
+        replace(contract, classifier=None, reachable=0.3, metric="cost").require_classifier()

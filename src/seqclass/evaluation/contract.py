@@ -382,8 +382,9 @@ class CertifiedError(Readable):
         """The classifier, or an error that says what could be certified instead."""
         if self.classifier is None:
             up = Context(prec=4, rounding=ROUND_CEILING).create_decimal(self.reachable)  # asking for less would fail
+            about = "about " if self.metric == "cost" else ""  # as its rules are others for another alpha
             raise ValueError(
-                f"nothing is certified, so there is no rule to decide by: these rows certify {float(up):g} at "
+                f"nothing is certified, so there is no rule to decide by: these rows certify {about}{float(up):g} at "
                 f"best, not {self.alpha:.4g}; ask for that, or bring more rows or a better classifier."
             )
         return self.classifier
