@@ -172,7 +172,7 @@ def test_numbers_and_sparse_sets_of_openml(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("error", [URLError("no route to host"), TimeoutError("timed out"), ConnectionResetError()])
 def test_openml_out_of_reach(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
     monkeypatch.setattr(FETCH, answering(error))
-    with pytest.raises(ConnectionError, match=r"'toy' is not on this disk.* Connect once .*load_file"):
+    with pytest.raises(ConnectionError, match=r"'toy' is not on this disk.* Connect once .*save the table as a file"):
         load_openml("toy")
 
 

@@ -16,4 +16,4 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
         def fewer(n_estimators: int, trees: Any = trees, **settings: Any) -> Any:
             return trees(n_estimators=n_estimators // 10, **settings)
 
-        monkeypatch.setattr(f"seqclass.selection.semi_rfs.{trees.__name__}", fewer)
+        monkeypatch.setattr(f"sklearn.ensemble.{trees.__name__}", fewer)

@@ -36,7 +36,7 @@ def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArr
     if not rows.size:
         raise ValueError(
             "y has one row of each class, and to hold rows out (for held_out, calibrate, the choice of adaptive) takes "
-            "a class of two or more: give more rows, or leave these out."
+            "a class of two rows or more: give more rows, or do without these."
         )
     n_folds = min(n_folds, int(size.max()))
     seed = random_state if isinstance(random_state, (int, np.integer)) else None

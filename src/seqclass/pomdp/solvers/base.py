@@ -134,8 +134,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         ValueError
             If the problem needs what the solver does not have; the message says what to use instead.
         """
-        check_problem(problem)
         self._check_settings()
+        check_problem(problem)
         self._check(problem)
         started = time.perf_counter()
         policy = self._policy(problem) if cases is None else self._policy_on(problem, cases)
