@@ -54,9 +54,8 @@ def thin(items: Iterable[pytest.Item]) -> None:
     ``covering(1)`` asks for each value, wherever it occurs, and ``covering(0)`` for the first cell.
     """
     matrices: dict[str, list[Any]] = {}
+    items = list(items)
     for item in items:
-        if (dear := item.get_closest_marker("slow_cells")) and item.nodeid.partition("[")[2][:-1] in dear.args:
-            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):
             matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for matrix in matrices.values():
@@ -65,3 +64,6 @@ def thin(items: Iterable[pytest.Item]) -> None:
         kept = cover(cells, *matrix[0].get_closest_marker("covering").args)
         for place in set(range(len(matrix))) - set(kept):
             matrix[place].add_marker(pytest.mark.slow)
+    for item in items:  # at last, so that no other cell is taken in its place
+        if (dear := item.get_closest_marker("slow_cells")) and item.nodeid.partition("[")[2][:-1] in dear.args:
+            item.add_marker(pytest.mark.slow)

@@ -337,6 +337,7 @@ def test_import_loads_nothing_else() -> None:
     assert loaded("import seqclass; dir(seqclass)") == [["seqclass"]]
 
 
+@pytest.mark.slow
 def test_a_name_loads_little_and_a_command_that_reads_a_model_no_data_sets() -> None:
     commands = "import seqclass.cli.predict, seqclass.cli.show"
     found, then = loaded("from seqclass import *", commands, before="import sklearn.base")
@@ -367,6 +368,7 @@ def test_the_facade_has_each_name_once_for_all_readers() -> None:
         assert getattr(seqclass, name) is getattr(importlib.import_module(home), name)
 
 
+@pytest.mark.slow
 def test_names_modules_and_files_need_no_import_before(tmp_path: Path) -> None:
     path = str(tmp_path / "x.seq")
     save([Costs([0.1, 0.2]).prices(2), SAOLA()], path)

@@ -75,8 +75,11 @@ def test_what_a_marked_test_does_not_need_becomes_slow() -> None:
 def test_cells_that_are_named_are_slow_and_others_of_their_test_are_not() -> None:
     named = pytest.mark.slow_cells("a-1", "b, c[0]").mark
     items = [Item(f"t[{name}]", {"p": name}, named) for name in ("a-1", "a", "b, c[0]")] + [Item("u[a-1]", {"p": 1})]
+    both = pytest.mark.covering(1).mark, pytest.mark.slow_cells("1-1").mark
+    items += [Item(f"v[{p}-{q}]", {"p": p, "q": q}, *both) for p in (1, 2) for q in (1, 2)]
     thin(items)  # type: ignore[arg-type]
-    assert [bool(item.get_closest_marker("slow")) for item in items] == [True, False, True, False]
+    slow = [bool(item.get_closest_marker("slow")) for item in items]
+    assert slow == [True, False, True, False, True, True, True, False]  # v[1-2] is not taken for v[1-1]
 
 
 def test_a_fixture_of_tuples_has_several_axes() -> None:

@@ -18,6 +18,9 @@ from seqclass.experiment import Experiment, Results
 from seqclass.report import explore, write_report
 from seqclass.report.explore import ExploredRun
 
+# pages that ask are driven in a browser by default, in tests/export
+pytestmark = pytest.mark.slow
+
 SUMMARY = "#summary table.sortable"
 FIND = "#summary input[type=search]"
 
@@ -105,7 +108,6 @@ def test_sorting_by_keyboard(opened: Any, hostile: str) -> None:
     assert column(opened, 2)[:6] == [hostile] * 2 + ["etana"] * 2 + ["fails"] * 2
 
 
-@pytest.mark.slow
 def test_every_sortable_table_sorts(opened: Any) -> None:
     tables = opened.run("document.querySelectorAll('table.sortable').length")
     assert tables >= 4
@@ -115,7 +117,6 @@ def test_every_sortable_table_sorts(opened: Any) -> None:
     assert opened.run("document.querySelectorAll('[aria-sort=ascending]').length") == tables
 
 
-@pytest.mark.slow
 def test_long_tables_are_turned_and_searched(browser: Any, long_page: Path) -> None:
     browser.open(long_page)
     status = "#summary [role=status]"
@@ -335,7 +336,6 @@ def test_pictures_of_acquisition_can_be_read(opened: Any, results: Results) -> N
     assert outside == []
 
 
-@pytest.mark.slow
 def test_a_page_without_an_explorer(browser: Any, results: Results, tmp_path: Path) -> None:
     for name, settings in (("none", {"explanations": {}}), ("noted", {"explanations": ExploredRun({}, "None <b>.")})):
         path = write_report(results, tmp_path / f"{name}.html", **settings)
@@ -358,7 +358,6 @@ def test_the_explorer_of_a_run(browser: Any, results: Results, tmp_path: Path) -
     assert browser.faults == []
 
 
-@pytest.mark.slow
 def test_the_explorer_tells_visits(browser: Any, results: Results, tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.02), order="adaptive").fit(X, y)
@@ -379,7 +378,6 @@ def test_the_explorer_tells_visits(browser: Any, results: Results, tmp_path: Pat
     assert browser.faults == []
 
 
-@pytest.mark.slow
 def test_links_and_details(opened: Any) -> None:
     for number, name in enumerate(opened.texts("nav a")):
         opened.click("nav a", number)
@@ -398,7 +396,6 @@ def test_links_and_details(opened: Any) -> None:
     assert opened.run("document.querySelectorAll('details:not([open])').length") == 0
 
 
-@pytest.mark.slow_cells("False")
 @pytest.mark.parametrize("dark", [False, True])
 def test_on_a_phone(browser: Any, page: Path, dark: bool) -> None:
     browser.open(page, width=390, height=844, dark=dark)
@@ -428,7 +425,6 @@ def test_the_page_can_be_reached_by_tab_alone(opened: Any) -> None:
     assert reached == parts
 
 
-@pytest.mark.slow
 def test_it_prints(opened: Any) -> None:
     found = opened.send("Page.printToPDF")
     assert len(found["data"]) > 20_000
