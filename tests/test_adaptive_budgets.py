@@ -17,7 +17,7 @@ from seqclass.pomdp import FirstK
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:300, :12], Y[:300]
-pytestmark = pytest.mark.usefixtures("loose_mixtures")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("loose_mixtures")]
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,6 @@ def fitted() -> Any:
     return seqclass.adaptive(effort="quick", budget=[3, 1]).fit(X, Y)
 
 
-@pytest.mark.slow
 def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> None:
     fold, costs = fitted.held_out_.fold, {}
     assert fold.max() == 2
@@ -43,7 +42,6 @@ def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> 
     assert costs[fitted.choice_.chosen] <= costs["mixture of densities"]
 
 
-@pytest.mark.slow
 def test_a_tree_is_taken_where_columns_repeat_one_another(tmp_path: Any) -> None:
     """Ten weak signals, three noisy columns of each: who takes columns for independent counts a signal thrice."""
     rng = np.random.default_rng(0)

@@ -296,6 +296,7 @@ def test_cloned_and_fitted_again_and_the_share_that_is_done_is_told(fitted: Adap
     assert 0.8 < shares[-1] < 1  # the fit to all rows is still to come
 
 
+@pytest.mark.slow
 def test_settings_reach_every_candidate() -> None:
     costs = [[0, 1, 1, 0.3], [1, 0, 1, 0.3], [1, 1, 0, 0.3]]
     clf = seqclass.adaptive(
@@ -384,6 +385,7 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
     assert clf.chosen_classifier().solver.search_nodes == 200
 
 
+@pytest.mark.slow
 def test_of_three_rows_the_default_stays_where_one_fold_has_one_row() -> None:
     rows = np.random.default_rng(0).normal(size=(3, 4))
     with pytest.warns(UserWarning, match="nothing is worth buying"):

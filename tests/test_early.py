@@ -147,7 +147,7 @@ def with_flat_starts(rng: np.random.Generator) -> tuple[Any, Any]:
     return X, y
 
 
-@pytest.mark.slow_cells("of_three_classes-0.9", "with_flat_starts-0.5")
+@pytest.mark.slow
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 @pytest.mark.parametrize("make", [drifting, of_three_classes, with_flat_starts])

@@ -595,6 +595,14 @@ def test_any_two_values_of_the_matrix_run_by_default() -> None:
     assert len(CHOSEN) < 90
 
 
+@pytest.mark.slow_cells(
+    "c-marks-mixture-any",
+    "c-skips-bayes-fixed",
+    "drawn certificate-marks-mixture-any",
+    "drawn certificate-rules-network-any",
+    "page-skips-bayes-fixed",
+    "save-rules-tree-any",
+)
 @pytest.mark.parametrize(
     ("use", "cell"),
     [pytest.param(case[3], case[:3], marks=() if case in CHOSEN else pytest.mark.slow) for case in EVERY],

@@ -38,6 +38,7 @@ def test_values_of_questions_sum_up(seed):
             assert values.saving[place] <= values.total_saving + 1e-12
 
 
+@pytest.mark.slow_cells("3", "4")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_derivatives(seed):
     problem, policy = solved(seed)

@@ -160,6 +160,7 @@ def test_several_faults_and_their_costs() -> None:
     assert evaluate(clf.problem_, clf.policy_).cost <= 0.05 + 1e-12
 
 
+@pytest.mark.slow
 def test_a_network_is_read_and_wrong_settings_are_named(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="pgmpy DiscreteBayesianNetwork"):
         SequentialClassifier.from_network(3, "n0")

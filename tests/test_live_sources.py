@@ -105,12 +105,16 @@ def fit(classes: int = 2, **settings: Any) -> SequentialClassifier:
 
 @pytest.mark.slow_cells(
     "bundles, any order",
+    "bundles, one order",
     "calibrated",
     "contexts, any order",
     "contexts, one order",
     "groups",
     "mixture, any order",
+    "mixture, one order",
+    "naive Bayes, any order",
     "tree, any order",
+    "tree, one order",
 )
 @pytest.mark.parametrize("name", SETTINGS)
 def test_it_is_the_record_of_a_table(name: str) -> None:

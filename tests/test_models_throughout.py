@@ -155,6 +155,15 @@ def seen(clf: SequentialClassifier, row: Any, order: Any, known: tuple[int, ...]
     return {j: row[j] for j in {*asked, *known} if not np.isnan(row[j])}
 
 
+@pytest.mark.slow_cells(
+    "averaged mixture-any, bundle",
+    "averaged mixture-fixed",
+    "nominal items-any, bundle",
+    "nominal items-any, groups",
+    "nominal items-fixed",
+    "nominal items-fixed, bundle",
+    "nominal items-fixed, groups",
+)
 def test_a_live_case_in_any_order(clf: SequentialClassifier) -> None:
     """Whatever is told first, the belief is the model's, and savings are those of its next answer; back, and again."""
     row, session, told = np.array([1.0, 5, 0, 3]), clf.session(), dict[int, float]()

@@ -333,6 +333,7 @@ def test_any_policy_and_frame() -> None:
         assert abs(again.cost - truth) < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_seed_and_texts(clf: Any) -> None:
     X, y = people(120, 11)
@@ -457,6 +458,7 @@ def test_a_rule_that_is_not_logistic_is_learnt() -> None:
     assert logistic.unsupported < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ipw", pytest.param("doubly_robust", marks=pytest.mark.slow)])
 def test_a_learnt_rule_finds_the_truth_where_a_logistic_one_does_not(method: str) -> None:
     clf, (X, y) = asking_all(), (lambda far: (far.X, far.y))(Far(100_000, 3, 0.5))

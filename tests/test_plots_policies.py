@@ -271,6 +271,7 @@ class TestPolicyTree:
         assert_legible(display.figure_)
         assert display.to_dot() == decision_graph(policy, max_depth=2, min_probability=1e-4, merge=False, costs=True)
 
+    @pytest.mark.slow
     def test_a_classifier_in_its_own_words_and_limits(self) -> None:
         X, y = load_iris(return_X_y=True)
         clf = SequentialClassifier(feature_costs=0.01).fit(X, load_iris().target_names[y])
@@ -372,6 +373,7 @@ class TestNetwork:
         assert sum(label.startswith("feature 1 = 1") for label in display.labels) == 1
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_a_classifier_by_the_names_of_columns(self) -> None:
         X, y = load_iris(return_X_y=True)
         frame = pd.DataFrame(X, columns=[f"{LONG} {j}" for j in range(4)])

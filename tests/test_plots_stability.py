@@ -89,6 +89,7 @@ def test_smoothing_skips_what_is_not_known() -> None:
     assert smooth(np.empty(0), 3).shape == (0,)
 
 
+@pytest.mark.slow
 def test_axes_that_are_given(runs: dict[str, Prequential]) -> None:
     figure, ax = plt.subplots(2, 1)
     display = StabilityDisplay.from_runs(runs, measures=["accuracy", "stability"], ax=ax)

@@ -154,6 +154,7 @@ def test_embedded_data(load: Any, published: bool) -> None:
     assert cross_val_score(clf, X, y, cv=2).mean() > (0.65 if published else 0.88)
 
 
+@pytest.mark.slow
 def test_fewer_features_pass_as_published(ours: Any, papers: Any) -> None:
     assert len(ours.support_) >= 20  # two of thirty measurements tell nothing
     assert 1 <= len(papers.support_) < 15

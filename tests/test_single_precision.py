@@ -39,6 +39,7 @@ def test_large_batches_ask_what_small_ones_do(prices):
     assert check_large_batches(problem) > 2
 
 
+@pytest.mark.slow_cells("0.5 of a class-a mistake costs 1", "0.5 of a class-may refer", "0.5 of a class-one costs more")
 @pytest.mark.parametrize(
     "costs",
     [[[0, 1], [1, 0]], [[0, 0.2], [5, 0]], [[0, 1, 0.1], [1, 0, 0.1]]],

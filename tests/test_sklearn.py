@@ -45,6 +45,7 @@ def test_estimator_of_other_parts(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_a_search_by_realised_cost() -> None:
 
     X, y = load_iris(return_X_y=True)

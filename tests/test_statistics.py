@@ -341,6 +341,7 @@ def test_one_of_many_groups_is_corrected_for() -> None:
     assert called <= binom.ppf(0.999, 200, 0.05)
 
 
+@pytest.mark.slow_cells("20-0.15-0.05")
 @pytest.mark.parametrize(
     "n, own, others",
     [

@@ -578,7 +578,7 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
     return found
 
 
-@pytest.mark.slow_cells("solver1-False", "solver2-True")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver, any_order",
     [
@@ -681,6 +681,7 @@ def test_budgets_of_adaptive_refuse_visits(table):
         adaptive(Costs(0.01, visit_cost=0.03), budget=3).fit(table.iloc[:, :-1], table["diagnosis"])
 
 
+@pytest.mark.slow_cells("0-0.005", "0-0.02", "0-0.06")
 @pytest.mark.parametrize("visit", [0.005, 0.02, 0.06, 0.15])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):

@@ -248,6 +248,7 @@ def test_parameters_are_those_of_pgmpys_k2_prior():
         assert_allclose(table.values, expected.values.transpose(axes), atol=1e-12)
 
 
+@pytest.mark.slow_cells("1")
 @pytest.mark.parametrize("seed", range(2))
 def test_tree_is_scipys_and_pgmpys(seed):
     X, y = learnable(20 + seed)

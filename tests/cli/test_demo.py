@@ -17,6 +17,8 @@ from seqclass.cli import demo as module
 from seqclass.cli.demo import ETANA, OURS, PRICE, Demonstration, compare, tell
 from seqclass.datasets import load
 
+pytestmark = pytest.mark.slow  # the demo is the first command that `.ci/run` runs
+
 KEYS = {"method", "accuracy", "mean_features", "mean_paid", "realised_cost", "fit_seconds", "predict_seconds"}
 
 
@@ -64,7 +66,6 @@ def quickly(comparison: Demonstration, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(module, "compare", lambda seed: comparison)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quickly")
 def test_output(run: Any) -> None:
     pytest.importorskip("matplotlib")
@@ -94,7 +95,6 @@ def test_advice_names_no_option(run: Any, comparison: Demonstration, monkeypatch
     assert "Worth trying, and judging in the same way: calibrate=True; more rows." in told
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quickly")
 def test_json_and_nothing_else(run: Any, comparison: Demonstration) -> None:
     result = run("demo", "--json", "-o", "p.svg")
@@ -127,7 +127,6 @@ def test_refused_before_the_work(refuses: Any) -> None:
     assert "no folder" in refuses("demo", "-o", "nowhere/picture.png")
 
 
-@pytest.mark.slow
 def test_the_whole_demo(run: Any, tmp_path: Path) -> None:
     result = run("demo", "--json", "-o", tmp_path / "p.png")
     by_name = {r["method"]: r for r in json.loads(result.stdout)["results"]}
@@ -135,7 +134,6 @@ def test_the_whole_demo(run: Any, tmp_path: Path) -> None:
     assert by_name[OURS]["realised_cost"] == min(r["realised_cost"] for r in by_name.values())
 
 
-@pytest.mark.slow
 def test_the_example_table_can_be_learnt_from(run: Any, refuses: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("demo", "--write", "patients.csv")

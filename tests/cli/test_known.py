@@ -30,6 +30,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 FIT = ["fit", "train.csv", "--target", "ill", "-o", "m.seq", "--known", "age"]
 
 
+@pytest.mark.slow_cells("how0", "how1")
 @pytest.mark.parametrize("how", [["--method", "etana"], ["--method", "etana", "--order", "adaptive"], []])
 def test_fit_show_ask_and_predict(table: pd.DataFrame, run: Any, how: list[str]) -> None:
     result = run(*FIT, "--costs", "costs.csv", *how)

@@ -37,6 +37,7 @@ def test_a_folder_gives_the_model_of_its_rows(parts: Path, run: Any) -> None:
     assert second.target_name_ == "the label"
 
 
+@pytest.mark.slow
 def test_costs_of_decisions_and_rows_without_label(parts: Path, run: Any, refuses: Any) -> None:
     Path("costs.csv").write_text("true,maybe,no,yes\nmaybe,0,1,1\nno,1,0,1\nyes,5,5,0\n")
     more = ("--drop", "id", "--decision-costs", "costs.csv", "-o", "m.seq")
@@ -81,6 +82,7 @@ def test_decisions_go_part_by_part(parts: Path, model: str, run: Any) -> None:
     assert Path("one/all.parquet").is_file()
 
 
+@pytest.mark.slow
 def test_where_decisions_cannot_go(parts: Path, model: str, run: Any, refuses: Any) -> None:
     assert "name a folder for what is decided" in refuses("predict", model, parts)
     assert "name a folder for what is decided" in refuses("predict", model, parts, "-o", "a.csv")

@@ -78,6 +78,7 @@ def test_intervals_hold_and_costs_are_those_of_the_decision_problem(target: str,
     assert_allclose(plan.classifier.problem_.decision_costs, apart**2 if cost == "squared" else apart, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     model, X, _ = simulated(15, 100)
     precise = estimate(model, standard_error=0.08).acquire(X)
@@ -125,6 +126,7 @@ def test_many_scores_are_put_into_cells() -> None:
         assert len(estimate(model, target="ability", max_items=1).classifier.classes_) == n_cells
 
 
+@pytest.mark.slow
 def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_held_against_them() -> None:
     X = families()
     known, new = X[:100], X[100:]

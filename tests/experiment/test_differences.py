@@ -206,6 +206,7 @@ def test_a_single_split_is_paired_by_case(split: Results) -> None:
     assert row["difference"] == pytest.approx(scores["etana"] - scores["tree"])
 
 
+@pytest.mark.slow
 def test_curves_and_classes_of_kept_rows(split: Results) -> None:
     frame = split.instances("few", "etana", 0.05)
     found = split.decision_curve("few", "etana", 0.05, positive="malignant", thresholds=[0.3])

@@ -142,6 +142,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     "bounds-False",
     "expected saving-False",
     "first-False",
+    "given order-True",
     "hidden information-False",
     "known first-False",
     "likely-False",
@@ -158,6 +159,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     "visits, bundles-False",
     "visits, fixed order-False",
     "visits, tree-False",
+    "visits-False",
 )
 @pytest.mark.parametrize(
     ("name", "watched"),

@@ -42,10 +42,13 @@ ALSO |= {"known at the start, fixed tree"}
 
 @pytest.mark.slow_cells(
     "drawn bundle",
+    "ec2",
     "fixed mixture",
     "fixed tree, lookahead",
+    "improved",
     "lookahead",
     "missing tells, mixture, calibrated",
+    "search",
     "search, groups",
     "skips, missing tells, known",
     "tree, calibrated",

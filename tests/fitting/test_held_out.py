@@ -535,7 +535,7 @@ def test_saved_and_read(cancer: Any, tmp_path: Path) -> None:
         assert b"HeldOut" not in archive.read("manifest.json")
 
 
-@pytest.mark.slow_cells("how1-notes1", "how2-notes2")
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "notes"), [({}, ["x"]), ({}, ["x", "y"]), ({"half_life": 30.0}, ["x", "1"])])
 def test_texts_that_only_one_fold_has(how: dict[str, Any], notes: list[str], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

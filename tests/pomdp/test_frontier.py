@@ -134,6 +134,7 @@ def test_simulated_frontier_agrees_with_the_exact_one(make_case):
     assert again.price == pytest.approx(sampled.price[3], abs=0.01)
 
 
+@pytest.mark.slow_cells("decisions", "free", "zeros")
 @pytest.mark.parametrize("kind", ["plain", "zeros", "free", "decisions"])
 def test_mean_budget_is_met_at_least_decision_cost(kind, make_case, exact, oracle):
     drawn, solver = 0, exact(Perseus).set_params(certificate_paths=100)

@@ -29,6 +29,7 @@ from seqclass.selection import SemiRFS
 pytestmark = pytest.mark.usefixtures("few_trees")
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SemiRFS(GaussianNB(), cv=2, max_iter=2, max_evaluations=4)])
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
