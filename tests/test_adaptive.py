@@ -103,6 +103,7 @@ def test_few_partial_answers_are_all_enumerated(kind):
     assert policy.info.ordering.chosen == "all orders, exactly"
 
 
+@pytest.mark.slow_cells("tree")
 @pytest.mark.parametrize("kind", CASES)
 def test_stopping_along_an_order_is_close_to_the_best(kind):
     for seed in range(2):
@@ -123,7 +124,7 @@ def test_values_at_the_start_are_what_the_policy_costs_where_all_cases_are_follo
         assert values.value(problem.initial_belief())[0] == pytest.approx(exact(problem, RulePolicy(values)), abs=1e-6)
 
 
-@pytest.mark.slow_cells("tree")
+@pytest.mark.slow_cells("naive", "tree")
 @pytest.mark.parametrize("kind", CASES)
 def test_sampled_cases_give_nearly_the_values_of_all(kind):
     for seed in range(2):
@@ -252,6 +253,7 @@ def test_the_report_says_what_was_tried():
     assert "cases of the model itself" in str(choice)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_policy():
     problem = mixture_case(5, most=6).problem
     first, second = SEARCH.solve(problem), SEARCH.solve(problem)
@@ -286,7 +288,7 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     assert ends >= {"PlannedPolicy", "RulePolicy"}  # what there is at first, and what there is with time enough
 
 
-@pytest.mark.slow_cells("1000")
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [560, 1000])
 @pytest.mark.filterwarnings("error")
 def test_what_was_tried_on_no_case_when_the_time_was_up_is_left_out(limit):

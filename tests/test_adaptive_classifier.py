@@ -81,6 +81,7 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
     assert {"contexts, equal widths", "contexts, equal counts"} <= set(pointed.choice_.to_frame().index)
 
 
+@pytest.mark.slow_cells("0")
 @pytest.mark.parametrize("seed", [0, 2])
 def test_contexts_are_tried_where_several_columns_together_change_what_the_others_tell(seed: int) -> None:
     """Five noisy columns say which of five blocks tells the class; no single one of them does enough."""

@@ -118,7 +118,7 @@ def mixture_problem(seed, *, n_questions=3, price=0.06):
     return MixtureProblem(prior, [0, 0, 1, 1], tables, rng.uniform(0.2, 1.0, n_questions) * price, any_order=True)
 
 
-@pytest.mark.slow_cells("12", "6")
+@pytest.mark.slow_cells("12", "6", "9")
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.slow if seed in (4, 5, 8, 10, 11, 13) else ()) for seed in range(14)]
 )

@@ -345,6 +345,7 @@ class TestRegret:
         np.testing.assert_allclose(one.by_stage, -two.by_stage, atol=1e-12)
         np.testing.assert_allclose(one.stopped_early, -two.stopped_late, atol=1e-12)
 
+    @pytest.mark.slow
     def test_against_the_optimum_it_is_not_negative(self) -> None:
         for seed in SEEDS:
             problem = random_problem(seed, n_classes=2)
@@ -617,6 +618,7 @@ class DecideNowButPresent(Policy):
         return np.full(len(belief), DECIDE)
 
 
+@pytest.mark.slow
 def test_a_fitted_classifier_is_analysed_by_its_problem_and_policy() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     clf = SequentialClassifier().fit(X, y)
@@ -708,6 +710,7 @@ def test_what_is_no_policy_is_refused_by_name():
             find("none")
 
 
+@pytest.mark.slow_cells("0.01")
 @pytest.mark.parametrize("visit_cost", [0.0, 0.01])
 def test_what_if_keeps_to_the_hard_budget_at_prices_that_exceed_it(visit_cost: float) -> None:
     rng = np.random.default_rng(0)

@@ -338,6 +338,7 @@ def test_the_cheapest_rule_is_not_taken_where_it_treats_all_alike() -> None:
     assert contract.price > 0
 
 
+@pytest.mark.slow
 def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
     """Each ladder is that of its classifier by itself with a part of delta, and the cheapest of all is taken."""
     X, y = cancer
@@ -505,6 +506,7 @@ def test_every_group_counts(clf: Any, fresh: Any) -> None:
         assert rung.p_value == pytest.approx(worst)
 
 
+@pytest.mark.slow_cells("3")
 @pytest.mark.parametrize("starts", [1, 3])
 def test_the_promise_holds(starts: int) -> None:
     """2000 draws of fresh rows from a large pool that is walked once; a wrong model, and errors near alpha."""
@@ -715,6 +717,7 @@ def test_labels_may_be_one_column(clf: Any, fresh: Any) -> None:
             certify_error(clf, X, labels)
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_part_holds(clf: Any, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = certify_error(clf, *fresh).record()
     sevens = "seqclass.evaluation.certified.chunks"

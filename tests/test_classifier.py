@@ -111,6 +111,7 @@ def test_the_model_predicts_what_happens():
     assert record.n_features.mean() == pytest.approx(result.n_features, abs=0.2)
 
 
+@pytest.mark.slow_cells("load_breast_cancer-False", "load_breast_cancer-True")
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 def test_recipe_on_embedded_data(load, published):
@@ -118,6 +119,7 @@ def test_recipe_on_embedded_data(load, published):
     assert cross_val_score(etana(published=published), X, y, cv=2).mean() > 0.85
 
 
+@pytest.mark.slow
 def test_published_settings_are_the_papers(cancer):
     X, y = cancer
     clf = etana(published=True).fit(X, y)
@@ -146,6 +148,7 @@ def test_ten_classes():
     assert record.n_features.mean() < 15
 
 
+@pytest.mark.slow
 def test_selected_features_keep_their_columns(cancer):
     X, y = cancer
 
@@ -292,6 +295,7 @@ def test_rows_do_not_depend_on_their_batch(fitted, cancer):
         assert record.n_features[0] == whole.n_features[i]
 
 
+@pytest.mark.slow
 def test_same_seed_same_answers():
     X, y = load_wine(return_X_y=True)
     a, b = (SequentialClassifier(solver=Perseus(50, random_state=3)).fit(X, y) for _ in range(2))

@@ -90,6 +90,7 @@ def test_named_columns(context):
         other.fit(X, y)
 
 
+@pytest.mark.slow
 def test_several_named_columns():
     X, y = wards(120)
     settings = {"discretizer": Discretizer(8), "order": "adaptive"}

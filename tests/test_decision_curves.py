@@ -280,6 +280,7 @@ def test_calibration_by_questions() -> None:
         calibration_by_questions(truth, belief, asked[:5])
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_small_groups() -> None:
     """Of forty wards of four rows 21 were called "less", for nothing had gone wrong in them."""
     rng = np.random.default_rng(0)

@@ -125,6 +125,7 @@ def test_the_command_explains_and_asks(clf: SequentialClassifier, folder: Path) 
         assert f"Decision: {decided[row]}" in run("ask", folder / "model.seq", answers=answers)
 
 
+@pytest.mark.slow
 def test_parquet_in_parts(clf: SequentialClassifier, folder: Path, tmp_path: Path) -> None:
     record = clf.acquire(FRAME)
     done = predict_parquet(clf, folder / "parquet", tmp_path / "a", chunk_rows=37)
@@ -135,6 +136,7 @@ def test_parquet_in_parts(clf: SequentialClassifier, folder: Path, tmp_path: Pat
     assert done.decisions == {label: decided.count(label) for label in DECISIONS}
 
 
+@pytest.mark.slow
 def test_dask(clf: SequentialClassifier) -> None:
     dd = pytest.importorskip("dask.dataframe")
     in_table(predict_dask(clf, dd.from_pandas(FRAME, npartitions=3)).compute(), clf.acquire(FRAME))

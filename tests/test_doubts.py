@@ -152,7 +152,7 @@ class TestFarValues:
         [line] = told(FRAME.assign(age=FRAME["age"].mask(np.arange(N) % 4 == 0, -999)), Y)
         assert "-999 lies so far" in line
 
-    @pytest.mark.slow_cells("999-1")
+    @pytest.mark.slow
     @pytest.mark.parametrize(("n_columns", "n_warnings"), [(999, 1), (1000, 0)])
     def test_one_of_thousands_is_no_surprise(self, n_columns: int, n_warnings: int) -> None:
         X = np.random.default_rng(0).normal(size=(N, n_columns))

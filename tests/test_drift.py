@@ -157,6 +157,7 @@ def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) ->
     np.testing.assert_array_equal(held.linear.costs, last.held_out_.linear.costs)
 
 
+@pytest.mark.slow_cells("conditional")
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_answers_are_calibrated_and_ordered_by_what_is_still_so(order: str) -> None:
     late, told = stream(500, 0, seed=1)

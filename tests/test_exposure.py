@@ -179,7 +179,7 @@ def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
         policy_data(clf)
 
 
-@pytest.mark.slow_cells("1-0.3-rules1")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed, most, rules",
     [

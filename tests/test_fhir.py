@@ -191,7 +191,7 @@ def assert_rules_hold(response: dict[str, Any]) -> None:
     assert not any(one.get("answer") and one.get("item") for one in items_of(response))  # qrs-1
 
 
-@pytest.mark.slow_cells("grid-0")
+@pytest.mark.slow_cells("bundle-0", "grid-0")
 @pytest.mark.parametrize("form", ["grid-0", "bundle-0", "known-0"])
 def test_what_comes_back_has_the_published_structure(client: Any, paths: dict[str, Path], form: str) -> None:
     """By `fhir.resources`, of R4B, whose resources used here are those of R4."""
@@ -392,6 +392,7 @@ def test_follow_ups_are_enabled_by_the_answers_that_open_them(tmp_path: Path) ->
     assert not {"enableWhen", "enableBehavior"} & by_name["smokes"].keys()
 
 
+@pytest.mark.slow
 def test_what_the_filler_closed_is_no_answer(tmp_path: Path) -> None:
     """Of missing answers that tell, that of a question which the form does not ask any more tells nothing."""
     rng = np.random.default_rng(0)

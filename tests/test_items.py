@@ -71,7 +71,7 @@ def test_the_optimum_of_a_small_bank(name: str) -> None:
     assert bounds.upper >= best - 1e-9
 
 
-@pytest.mark.slow_cells("items-adaptive", "items-information", "items-order3")
+@pytest.mark.slow_cells("items-adaptive", "items-conditional", "items-information", "items-order3")
 @pytest.mark.parametrize(
     ("name", "order"),
     [

@@ -48,7 +48,7 @@ CASES = {
 }
 
 
-@pytest.mark.slow_cells("drawn by lot", "free tree")
+@pytest.mark.slow_cells("drawn by lot", "fixed tree", "free tree")
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)

@@ -68,6 +68,7 @@ def told(clf, X):
     return info, counts / counts.sum()
 
 
+@pytest.mark.slow_cells("0.0-mixture")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("missing", [0.0, 0.2])

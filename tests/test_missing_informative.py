@@ -303,6 +303,7 @@ def of_a_laboratory(order: str) -> SequentialClassifier:
     return informed(observation_model=ClassMixture(2), feature_costs=costs, order=order, solver=solver)
 
 
+@pytest.mark.slow_cells("known0-given", "known1-adaptive")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("order", ["given", "adaptive"])
 @pytest.mark.parametrize("known", [["a"], ["kind"], ["a", "kind"], ["kind", "d"]])
@@ -331,7 +332,7 @@ def test_rows_that_are_added_keep_the_setting(first: str, then: str) -> None:
         clf.set_params(missing=then).partial_fit([[0]], [0])
 
 
-@pytest.mark.slow_cells("model1")
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [ClassMixture(2, density="auto", random_state=0), TreeNetwork(random_state=0)])
 def test_rows_that_are_added_are_learnt_as_all_at_once(model: Any) -> None:
     """A model that is fitted anew hears what the first fit heard: which outcomes are no values, names, bundles."""

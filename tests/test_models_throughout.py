@@ -317,6 +317,7 @@ def test_certified(clf: SequentialClassifier) -> None:
         np.testing.assert_allclose(session.posterior, belief, atol=1e-9)
 
 
+@pytest.mark.slow_cells("graph-any, bundle")
 @pytest.mark.covering(1)
 def test_saved_and_loaded(clf: SequentialClassifier, tmp_path: Path) -> None:
     clf.save(tmp_path / "model.seq")

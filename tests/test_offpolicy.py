@@ -404,6 +404,7 @@ def test_what_adaptive_chose_is_judged_by_records() -> None:
     assert found.cost == pytest.approx(realised, abs=1e-9)  # nothing is missing
 
 
+@pytest.mark.slow_cells("model2")
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(), ContextBayes(0)])
 def test_every_model_takes_records_and_weights(model: Any) -> None:
     X, y = people(400, 40)
@@ -447,6 +448,7 @@ def asking_all(n_others: int = 1) -> Any:
     return seqclass.SequentialClassifier(solver=FirstK(None), feature_costs=0.01).fit(made.X, made.y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_a_rule_that_is_not_logistic_is_learnt() -> None:
     """Nearly nothing is known of those far from 0; a logistic rule sees them as it sees the others."""
@@ -491,6 +493,7 @@ def test_a_declared_rule_warns_of_what_nobody_has() -> None:
     assert len(told) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_few_rows_that_weigh_all_are_told() -> None:
     clf, people = asking_all(), Far(300, 10, 0.03)

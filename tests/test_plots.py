@@ -139,6 +139,7 @@ class TestBeliefPath:
         row = BeliefPathDisplay.from_estimator(SequentialClassifier().fit(X, y), X[[3]])
         assert row.names[0].startswith("x")
 
+    @pytest.mark.slow_cells("10-16")
     @pytest.mark.covering(1)
     @pytest.mark.parametrize("n_asked", [1, 16, 17, 60])
     @pytest.mark.parametrize("n_classes", [2, 10])

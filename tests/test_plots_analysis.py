@@ -317,6 +317,7 @@ class TestExplanation:
 
 
 class TestMissingSweep:
+    @pytest.mark.slow
     def test_lines_are_the_record(self, two: SequentialClassifier) -> None:
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         labels = np.array(["malignant", "benign"])[y]
@@ -332,6 +333,7 @@ class TestMissingSweep:
             assert any(np.allclose(other.get_ydata(), values[0]) for other in ax.lines)
         assert_legible(display.figure_)
 
+    @pytest.mark.slow
     def test_the_axis_names_what_was_tried(self, two: SequentialClassifier) -> None:
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         labels = np.array(["malignant", "benign"])[y]

@@ -138,6 +138,7 @@ class TestValueFunction:
                     {"one": policy} if len(settings) == 1 else {"one": policy, "lots": lots}, **settings
                 )
 
+    @pytest.mark.slow_cells("3")
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_actions_alone_and_differences(self, n_classes: int) -> None:
         of = problem(n_classes, 3, any_order=True)
@@ -249,6 +250,7 @@ def test_episodes_that_are_refused() -> None:
 
 
 class TestPolicyTree:
+    @pytest.mark.slow_cells("8-False")
     @pytest.mark.parametrize(("n_classes", "any_order"), [(3, True), (8, False)])
     def test_rows_are_histories(self, n_classes: int, any_order: bool) -> None:
         of = problem(n_classes, 4, any_order=any_order)

@@ -296,7 +296,7 @@ def cost_along(order: Any, tables: Any, usual: list[float], after: list[PriceAft
     return best
 
 
-@pytest.mark.slow_cells("some-conditional")
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["conditional", "information"])
 @pytest.mark.parametrize("seeds", [[18, 55], pytest.param(range(60), marks=pytest.mark.slow)], ids=["some", "many"])
 def test_an_order_that_is_found_is_the_best_of_all_by_cost(seeds: Any, way: str) -> None:

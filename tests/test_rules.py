@@ -233,7 +233,7 @@ def keeps(order: np.ndarray) -> bool:
 LONGER = pytest.param(Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), marks=pytest.mark.slow)
 
 
-@pytest.mark.slow_cells("Lookahead")
+@pytest.mark.slow_cells("Adaptive0", "Lookahead")
 @pytest.mark.parametrize(
     "solver", [QUICK, LONGER, FirstK(0), Lookahead(1), ExactFreeOrder()], ids=lambda solver: type(solver).__name__
 )

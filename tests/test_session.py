@@ -298,6 +298,7 @@ def test_anything_may_be_answered_at_any_time(model, rows, request):
     assert session.next_feature == clf.session().next_feature
 
 
+@pytest.mark.slow_cells("tree")
 @pytest.mark.parametrize("model", ["clf", "tree"])
 def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
     clf = request.getfixturevalue(model)

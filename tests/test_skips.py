@@ -199,6 +199,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow_cells("any order", "fixed")
 @pytest.mark.parametrize(
     "way",
     [way if way in ("any order", "fixed", "known") else pytest.param(way, marks=pytest.mark.slow) for way in WAYS],

@@ -27,6 +27,10 @@ NOT_REPEATED = {
 }
 
 
+@pytest.mark.slow_cells(
+    "SequentialClassifier()-check_estimator_sparse_matrix",
+    "SequentialClassifier()-check_sample_weight_equivalence_on_dense_data",
+)
 @pytest.mark.covering(1)
 @parametrize_with_checks(
     [

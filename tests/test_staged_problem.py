@@ -96,6 +96,7 @@ def test_tables_reach_the_optimum(make_tree, seed, n_classes):
     assert sawtooth_lower_bound(problem) <= truth + 1e-9
 
 
+@pytest.mark.slow_cells("256", "4")
 @pytest.mark.parametrize("max_contexts", [1, 4, 256])
 def test_certificates_hold_with_and_without_tables(make_tree, max_contexts):
     for seed in range(2):
@@ -152,6 +153,7 @@ def test_answers_are_those_that_count(make_tree):
         assert after.shape == (3, len(memory))
 
 
+@pytest.mark.slow
 def test_missing_answers_leave_a_sensible_policy(make_tree):
     tree = make_tree(5, n_features=5)
     X, y = tree.model.sample(1000, random_state=1)

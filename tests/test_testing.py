@@ -356,6 +356,7 @@ class Impatient(Policy):
         return np.where(info.available.any(axis=1), info.available.argmax(axis=1), DECIDE)
 
 
+@pytest.mark.slow
 def test_policies_of_any_order():
     for problem in sample_problems(8, any_order=True):
         assert problem.any_order

@@ -299,7 +299,7 @@ def test_at_another_belief_the_policy_is_planned_for_that_belief():
         assert values.policy_net == pytest.approx(values.stopping_cost - least, abs=1e-9)
 
 
-@pytest.mark.slow_cells("bayes-panels")
+@pytest.mark.slow_cells("bayes-panels", "tree-panels")
 @pytest.mark.parametrize("how", [{}, {"visit_cost": 0.01}], ids=["one by one", "panels"])
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["bayes", "tree"])
 def test_what_was_told_before_its_turn_is_passed_over(model: Any, how: dict[str, float]) -> None:

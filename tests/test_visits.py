@@ -349,7 +349,7 @@ LONG = [
 ]
 
 
-@pytest.mark.slow_cells("fixed-groups", "mixture-delays", "naive-groups", "tree-delays")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model, costs",
     [pytest.param(*pair, marks=pytest.mark.slow if pair in LONG else ()) for pair in itertools.product(MODELS, COSTS)],

@@ -125,6 +125,7 @@ def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any, monkeypatch: pytes
     assert clf.encoder_.categories_["kind"].tolist() == ["usual"]
 
 
+@pytest.mark.slow_cells("settings1")
 @pytest.mark.parametrize("settings", [{}, {"calibrate": True}])
 def test_folds_learn_with_the_weights_of_their_rows(settings: dict[str, Any], seen: list[Any]) -> None:
     weight = WEIGHT + 1.0

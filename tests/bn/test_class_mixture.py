@@ -134,6 +134,7 @@ def test_components_find_the_kinds_of_rows():
     assert_allclose(np.sort(model.tables_[:, 1], axis=1), np.tile([0.1, 0.9], (8, 1)), atol=0.06)
 
 
+@pytest.mark.slow_cells("0.2-2")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("n_bags", [1, 2])
 @pytest.mark.parametrize("missing", [0.0, 0.2])

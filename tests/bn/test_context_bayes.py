@@ -33,6 +33,7 @@ def pointing(n=300, seed=0, n_values=10, missing=0.0):
     return np.where(rng.random(X.shape) < missing, -1, X).astype(np.int8), y, np.array([2, *[n_values] * 3])
 
 
+@pytest.mark.slow_cells("auto-auto")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("context", [None, 0, (0, 1), "auto"])
 @pytest.mark.parametrize("density", ["auto", "tables", "rank"])

@@ -187,6 +187,7 @@ def test_in_a_classifier(tmp_path):
     assert clone(clf).selector.n_features == 2
 
 
+@pytest.mark.slow
 def test_sparse_input_of_very_many_columns_stays_sparse():
     rng = np.random.default_rng(3)
     n, n_features, nnz = 500, 200_000, 400_000

@@ -56,6 +56,7 @@ def test_on_a_tree_the_path_to_the_ancestor_is_summed_out(seed):
             assert_allclose(table, full.likelihood(j, only)[0], rtol=1e-10)
 
 
+@pytest.mark.slow_cells("0.0-clique")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("structure", ["clique", "random"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -74,7 +74,7 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
     np.testing.assert_allclose(frame["realised_cost"], table["realised_cost"])
 
 
-@pytest.mark.slow_cells("arguments0-seeds0-prices0", "arguments3-seeds3-prices3")
+@pytest.mark.slow_cells("arguments0-seeds0-prices0", "arguments1-seeds1-prices1", "arguments3-seeds3-prices3")
 @pytest.mark.parametrize(
     "arguments, seeds, prices",
     [

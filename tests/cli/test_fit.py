@@ -67,6 +67,7 @@ def test_what_to_do_about_prices_in_money_is_one_option(folder: Path, run: Any) 
     assert "money; give --decision-costs, what errors cost" in run(*FIT, "--price", "20").stderr
 
 
+@pytest.mark.slow
 def test_a_limit_of_cost_where_visits_cost_something_needs_any_order(folder: Path, run: Any, refuses: Any) -> None:
     limit = ("--visit-cost", "0.01", "--max-cost", "0.05")
     assert "needs --order adaptive" in refuses(*FIT, *limit)
@@ -472,6 +473,7 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
         refuses(f"{option[0]} is not for --method adaptive", *adaptive, *option)
 
 
+@pytest.mark.slow
 def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run: Any) -> None:
     names = sorted(patients["the label"].unique())
     rng = np.random.default_rng(0)

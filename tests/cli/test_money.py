@@ -78,6 +78,7 @@ def test_help_is_true_both_ways(run: Any, name: str) -> None:
     assert UNIT not in " ".join(run(name, "--help").output.split())
 
 
+@pytest.mark.slow_cells("1000-2")
 @pytest.mark.parametrize(("scale", "places"), [(1, 4), (1000, 2)])
 def test_large_costs_have_the_decimals_of_money(folder: Path, run: Any, scale: int, places: int) -> None:
     Path("costs.csv").write_text(

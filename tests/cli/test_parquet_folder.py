@@ -62,6 +62,7 @@ def test_what_needs_all_rows_is_refused(parts: Path, refuses: Any) -> None:
     assert not Path("m.seq").exists()
 
 
+@pytest.mark.slow
 def test_decisions_go_part_by_part(parts: Path, model: str, run: Any) -> None:
     result = run("predict", model, parts, "-o", "decided", "--keep", "id")
     assert result.exit_code == 0, result.stderr

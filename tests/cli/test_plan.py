@@ -61,6 +61,7 @@ def test_plan_ask_show_and_explain(network: Path, run: Any) -> None:
     assert (scores["accuracy"], scores["n_rows"]) == (1.0, 2)
 
 
+@pytest.mark.slow
 def test_a_rough_bound_is_called_one_and_what_tells_nothing_is_not_listed(network: Path, run: Any) -> None:
     """Six symptoms of an illness, and an age that has nothing to do with it; no time to look for a plan."""
     nodes = ["variable ill { type discrete [ 2 ] { no, yes }; }", "variable age { type discrete [ 2 ] { a, b }; }"]
@@ -427,6 +428,7 @@ def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("bank.csv").write_text(BANK)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bank")
 def test_a_cut_may_be_the_share_of_all_items_that_is_right_there(run: Any) -> None:
     done = run("plan", "bank.csv", "--bank", "--cut", "40%", "--cut", "0.7", "--quiet", "--json", "--seconds", "2")
@@ -462,6 +464,7 @@ def test_a_cut_that_is_no_ability_is_told_of(cut: str, message: str, run: Any) -
     assert message in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bank")
 def test_how_many_decisions_are_wrong_is_said_where_that_is_what_they_cost(run: Any) -> None:
     done = run(*EXAM, "--seconds", "20")
@@ -514,6 +517,7 @@ def test_a_score_is_told_on_the_scale_of_reports(run: Any) -> None:
     assert f"Estimate: {value:.3f}, points of the scale (standard" in live
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bank")
 def test_a_score_ends_at_a_standard_error(run: Any) -> None:
     until = ["--score", "accuracy", "--standard-error", "0.12"]
@@ -559,6 +563,7 @@ def test_areas_that_differ_in_capitals_are_no_two_areas(run: Any) -> None:
     assert "--area sums=2:3: bank.csv has 'sums', 'Sums', which differ in capitals; write them alike." in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bank")
 def test_slopes_and_difficulties_go_by_these_words(run: Any) -> None:
     Path("bank.csv").write_text(BANK.replace("area,a,b", "area,Slope,Difficulty"))

@@ -76,6 +76,7 @@ def test_no_output_is_an_input(
     assert {file: (folder / file).read_bytes() for file in files} == files
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_named_like_one(folder: Path, run: Any, refuses: Any) -> None:
     assert run("compare", "iris", "-m", "etana", "--folds", "2", "-o", "run.html").exit_code == 0
     before = Path("run.html").read_bytes()

@@ -235,6 +235,7 @@ def test_the_best_accuracy_of_a_block(n_bins: int | None) -> None:
     assert best_accuracy(truth, 200_000, edges) == pytest.approx(MEASURED[n_bins], abs=0.0025)
 
 
+@pytest.mark.slow
 @pytest.mark.covering(0)
 @pytest.mark.parametrize("n_bins", [None, 8])
 def test_the_best_accuracy_of_cube_nm(n_bins: int | None) -> None:

@@ -133,6 +133,7 @@ def test_the_coins_are_asked_as_long_as_both_pay() -> None:
     assert shortcut.any_order == pytest.approx(0.01 + 0.1)  # cheaper than two coins, wrong in a tenth
 
 
+@pytest.mark.slow
 def test_many_bits() -> None:
     data = make_indicator(20, 200)
     assert data.X.dtype == np.int16

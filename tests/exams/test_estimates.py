@@ -186,6 +186,7 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     assert isinstance(scores, ScoreEstimates)
 
 
+@pytest.mark.slow
 def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path: Path) -> None:
     bank = {"a": [1.5] * 8, "b": np.linspace(-1, 1, 8), "item": [f"q{j}" for j in range(8)]}
     plain, scaled = (

@@ -83,6 +83,7 @@ def test_the_log_is_what_was_acquired(settings: dict[str, Any]) -> None:
     np.testing.assert_array_equal(final["forced_stop"], full if settings else np.zeros_like(full))
 
 
+@pytest.mark.slow_cells("settings0", "settings2")
 @pytest.mark.parametrize("settings", [{}, {"budget": 3, "hard": True}, {"known": [0]}])
 def test_the_compact_log_tells_the_same(settings: dict[str, Any]) -> None:
     clf = seqclass.etana(0.01).fit(X[::2], Y[::2])

@@ -60,6 +60,7 @@ def test_instances_are_those_of_the_classifier(results: Results) -> None:
     np.testing.assert_array_equal(proba, record.posterior.astype(np.float32))
 
 
+@pytest.mark.slow
 def test_the_table_of_instances_gives_back_the_figures_of_the_cells(results: Results) -> None:
     frame, table = results.instances(), results.to_frame()
     assert list(frame.columns[:6]) == ["data", "method", "price", "budget", "seed", "fold"]

@@ -88,7 +88,7 @@ def plainly(table: Any, by: list[str], metric: str, bounds: tuple[float, float])
     return found
 
 
-@pytest.mark.slow_cells("by0", "by4")
+@pytest.mark.slow_cells("by0", "by3", "by4")
 @pytest.mark.parametrize(
     "by", [["data", "method", "price"], ["data"], ["method"], ["method", "seed"], ["data", "seed", "fold"]]
 )

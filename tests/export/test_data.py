@@ -65,6 +65,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert set(data) == common | own[data["kind"]]
 
 
+@pytest.mark.slow_cells("cost-de")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
 @pytest.mark.parametrize("metric", ["error", "cost", "sensitivity"])
@@ -176,6 +177,7 @@ def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
     assert clf.session().next_feature.name in [question["name"] for question in data["questions"]]
 
 
+@pytest.mark.slow
 def test_large_networks_are_no_program(model: Any) -> None:
     cliques = policy_data(model("tree, any order"))["program"]["network"]["cliques"]
     assert all(clique["parent"] > k or clique["parent"] < 0 for k, clique in enumerate(cliques))

@@ -132,6 +132,7 @@ def test_no_error_is_no_proof(held: HeldOut) -> None:
     assert wrong.error_interval == pytest.approx((1 - share, 1))
 
 
+@pytest.mark.slow
 def test_paired_differences(cancer: Any, held: HeldOut) -> None:
     other = etana(0.01, n_bins=2).fit(*cancer, held_out=4).held_out_
     test = held.compare(other)
@@ -305,6 +306,7 @@ def test_the_linear_yardstick_of_several_classes() -> None:
     assert (held.linear.counts <= 4).all()
 
 
+@pytest.mark.slow_cells("limit2")
 @pytest.mark.parametrize("limit", [{"max_features": 1}, {"max_cost": 0.025}, {"target_cost": 0.02}])
 @pytest.mark.usefixtures("whole_lines")
 def test_the_linear_yardstick_keeps_to_the_limits(cancer: Any, limit: dict[str, Any]) -> None:

@@ -607,6 +607,7 @@ def steered_by_context() -> TableProblem:
     return TableProblem([0.5, 0.5], [coin, tells], 0.2, transitions=[[[0, 1, 1]], [[0, 0, 0]] * 2])
 
 
+@pytest.mark.slow
 def test_contexts_steer_the_plan() -> None:
     problem = steered_by_context()
     belief = problem.initial_belief(2).update(np.array([0, 1]))

@@ -124,7 +124,7 @@ def optimum_of(make_case, oracle):
     return find
 
 
-@pytest.mark.slow_cells("LinearThresholdSPSA-equal-True")
+@pytest.mark.slow_cells("LinearThresholdSPSA-equal-True", "LinearThresholdSPSA-free-False")
 @pytest.mark.covering
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
@@ -164,6 +164,7 @@ def test_a_bad_solver_that_nobody_named_fails(k, kind, optimum_of, oracle):
         test_against_recursion(Unnamed, kind, False, optimum_of, oracle)
 
 
+@pytest.mark.slow_cells("LinearThresholdSPSA")
 def test_shipped_checks(cls, make_case):
     problems = [make_case(seed, kind, n_classes=2, n_stages=2).problem for seed, kind in ((0, "plain"), (1, "zeros"))]
     problems.append(make_case(2, "plain", n_classes=3, n_stages=2, contexts=True).problem)

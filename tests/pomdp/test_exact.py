@@ -67,6 +67,7 @@ def test_equals_recursion_at_every_belief(kind, contexts, n_classes, n_stages, n
         assert oracle.run_policy(case, policy).cost == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.slow_cells("prior-programs-4-1")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "method, n_classes, n_stages", [("vertices", 2, 5), ("programs", 2, 3), ("programs", 3, 2), ("programs", 4, 1)]

@@ -71,6 +71,7 @@ def check(result, expected):
             np.testing.assert_allclose(result.leaf_beliefs[leaf], steps, atol=1e-12)
 
 
+@pytest.mark.slow_cells("True-True")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("contexts", [False, True])
 @pytest.mark.parametrize("charge_missing", [False, True])
@@ -92,7 +93,7 @@ def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, polic
                 check(acquire(policy, X[i : i + 1], charge_missing=charge_missing), expected[i : i + 1])
 
 
-@pytest.mark.slow_cells("False")
+@pytest.mark.slow
 @pytest.mark.parametrize("charge_missing", [False, True])
 def test_groups_with_a_missing_first_member(charge_missing, case_of, policies):
     table = [[[0.8, 0.3], [0.2, 0.7]]]

@@ -346,7 +346,7 @@ def test_sessions_draw_their_lot(tmp_path):
     assert {clf.session().next_feature is None for _ in range(50)} == {True, False}
 
 
-@pytest.mark.slow_cells("solver1")
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [None, Perseus(60, certificate_paths=300)])
 def test_sampled_bounds_of_a_budget_fail_no_more_often_than_they_say(solver, make_case):
     too_low, too_high, seeds = [], [], range(8)

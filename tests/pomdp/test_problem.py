@@ -175,6 +175,7 @@ def test_a_useless_last_feature_changes_nothing(solver, make_case):
         np.testing.assert_allclose(values[0].value(0, prior), values[1].value(0, prior), atol=tolerance)
 
 
+@pytest.mark.slow_cells("Perseus")
 @BOTH
 def test_no_policy_is_better(solver, make_case, policies, oracle):
     for seed in range(10):

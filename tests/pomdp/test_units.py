@@ -62,7 +62,7 @@ def same(solver: Solver, seed: int, any_order: bool, n_classes: int = 3, factors
             np.testing.assert_allclose(after, before, rtol=1e-6, err_msg=told)
 
 
-@pytest.mark.slow_cells("LinearThresholdSPSA")
+@pytest.mark.slow_cells("ExactValueIteration", "LinearThresholdSPSA")
 @pytest.mark.parametrize("cls", SOLVERS)
 def test_a_fixed_order(cls: Any) -> None:
     known = cls().get_params()

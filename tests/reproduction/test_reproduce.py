@@ -161,6 +161,7 @@ def test_spread_over_seeds_keeps_the_folds(stand_ins: Path) -> None:
     assert np.isnan(spread.ours)
 
 
+@pytest.mark.slow
 def test_streams_as_published_and_ours(stand_ins: Path) -> None:
     entry = StreamEntry("Spambase", "FIRES-GLM", FIRES(), {"accuracy": 0.742})
     quantities = ("accuracy", "stability", "ms a batch", "accuracy, variance", "accuracy, third 1")
@@ -174,7 +175,7 @@ def test_streams_as_published_and_ours(stand_ins: Path) -> None:
     assert rows["accuracy, variance"].ours > 0
 
 
-@pytest.mark.slow_cells("etana-fig3", "ifc2f-fig5")
+@pytest.mark.slow_cells("etana-fig3", "ifc2f-fig5", "saola-fig6")
 @pytest.mark.parametrize(
     "name",
     [

@@ -260,6 +260,7 @@ class TestStreams:
             stream.partial_fit_features(X, y[::-1])
         assert stream.fit(X[:60], y[:60]).n_features_in_ == 24
 
+    @pytest.mark.slow_cells("stream4")
     def test_labels_and_columns_of_any_type(self, stream):
         X, y = self.data()
         selected = type(stream)(**stream.get_params()).fit(X, y).selected_

@@ -111,6 +111,7 @@ class TestSelector:
         second = clone(make(name)).fit(*data)
         assert np.array_equal(fitted(name).get_support(), second.get_support())
 
+    @pytest.mark.slow_cells("SemiRFS")
     def test_names_of_a_frame_are_kept(self, name: str, data: Any, fitted: Any) -> None:
         X, y = data
         frame = pd.DataFrame(X, columns=[f"test {j}" for j in range(12)])
@@ -126,6 +127,7 @@ class TestSelector:
         X, y = data
         assert np.array_equal(make(name).fit(X, np.array(labels)[y]).get_support(), fitted(name).get_support())
 
+    @pytest.mark.slow_cells("csr_matrix-SemiRFS")
     @pytest.mark.covering(1)
     @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
     def test_sparse_equals_dense(self, name: str, data: Any, fitted: Any, kind: Any) -> None:
@@ -149,6 +151,7 @@ class TestSelector:
         with pytest.raises(ValueError, match=r"inf|outcome"):
             make(name).fit(X, data[1])
 
+    @pytest.mark.slow_cells("SemiRFS")
     def test_as_a_stage_before_a_classifier(self, name: str, data: Any, staged: Any) -> None:
         clf = staged(name)
         assert set(clf.order_.tolist()) <= set(clf.selector_.get_support(indices=True).tolist())

@@ -79,7 +79,7 @@ def small_batches(request, monkeypatch):
     monkeypatch.setattr(scan_module, "TUNING", small)
 
 
-@pytest.mark.slow_cells("tiny-0.1-max-mi", "tiny-0.1-max-su")
+@pytest.mark.slow_cells("tiny-0.0-min-mi", "tiny-0.1-max-mi", "tiny-0.1-max-su")
 @pytest.mark.covering
 @pytest.mark.parametrize("measure", ["mi", "su"])
 @pytest.mark.parametrize("bound", ["min", "max"])

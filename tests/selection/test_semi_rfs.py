@@ -340,6 +340,7 @@ def test_a_sequential_classifier_as_learner(data: Any) -> None:
     assert selector.best_score_ > -0.5
 
 
+@pytest.mark.slow
 def test_in_front_of_a_sequential_classifier(data: Any) -> None:
     selector = SemiRFS(DecisionTreeClassifier(max_depth=3), cv=2, max_evaluations=20, random_state=0)
     classifier = SequentialClassifier(selector=selector).fit(*data)
@@ -362,7 +363,7 @@ class Picky(GaussianNB):  # type: ignore[misc]
         return math.nan if X.shape[1] > self.most else float(np.mean(self.predict(X) == y))
 
 
-@pytest.mark.slow_cells("True")
+@pytest.mark.slow
 @pytest.mark.parametrize("nan", [False, True])
 def test_failures_count_as_the_worst(data: Any, nan: bool) -> None:
     settings = {"cv": 2, "adaptive": False, "max_iter": 25, "patience": None, "random_state": 0}

@@ -158,7 +158,7 @@ def test_an_interrupt_before_anything_is_known_is_an_interrupt(data: Any) -> Non
         SemiRFS(Interrupting(), cv=3).fit(*data)
 
 
-@pytest.mark.slow_cells("form1-limit1")
+@pytest.mark.slow_cells("form0-limit0", "form1-limit1", "form1-limit3")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "limit", [{"max_iter": 5}, {"max_iter": 0}, {"max_evaluations": 1}, {"max_evaluations": 40}, {"max_time": 0.0}]
