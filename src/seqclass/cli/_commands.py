@@ -45,14 +45,16 @@ _READERS = ("show", "explain", "predict")
 
 def _load(name: str) -> Callable[..., None]:
     """What a command runs; of what it imports nothing is looked through for garbage, nor at the end of Python."""
-    new = f"seqclass.cli.{name}" not in sys.modules
-    gc.disable()
-    try:
-        command: Callable[..., None] = pkgutil.resolve_name(f"seqclass.cli.{name}:_command")
-    finally:
-        gc.enable()
-    if new:
+    if (module := f"seqclass.cli.{name}") not in sys.modules:
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            pkgutil.resolve_name(module)
+        finally:
+            if collecting:
+                gc.enable()
         gc.freeze()
+    command: Callable[..., None] = sys.modules[module]._command
     return command
 
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, pick
 from seqclass._utils.stored import check_array, require, require_array, require_list, require_numbers
-from seqclass._utils.validation import check_finite, check_kind
+from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle, check_table
 from seqclass.pomdp.latent import ClassStates, Hidden, one_per_belief, pad_tables
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.tables import ContextTables, Tables
@@ -297,7 +298,7 @@ def in_any_order(problem: AcquisitionProblem) -> AcquisitionProblem:
     >>> in_any_order(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)).any_order
     True
     """
-    check_kind(problem, AcquisitionProblem, "problem", "an AcquisitionProblem")
+    check_problem(problem)
     if isinstance(problem, TableProblem) and problem.transitions is not None and not problem.any_order:
         raise ValueError("this problem's contexts belong to its order: it has no counterpart in any order.")
     return problem if problem.any_order else problem.replace(any_order=True, max_cost=None)
