@@ -709,6 +709,9 @@ TOLD_APART = {
 }
 
 
+TESTS_OF_CLASS = ("isinstance", "issubclass")
+
+
 def class_tests(package: Path) -> set[tuple[str, str]]:
     """Files that test for a concrete class of ours that is defined elsewhere, and the class.
 
@@ -725,20 +728,26 @@ def class_tests(package: Path) -> set[tuple[str, str]]:
                 if re.search(r"\b(Protocol|ABC)\b|(Error|Exception|Warning)\b", text):
                     abstract.add(node.name)
 
-    def walk(file: Path, node: ast.AST, checks: bool) -> Iterator[tuple[str, str]]:
-        name = last_name(node.func) if isinstance(node, ast.Call) else ""
-        if name in ("isinstance", "issubclass") and isinstance(node, ast.Call) and len(node.args) == 2 and not checks:
-            for part in ast.walk(node.args[1]):
-                called = last_name(part)
-                if file not in homes.get(called, {file}) and called not in abstract and not BASE.match(called):
-                    yield file.relative_to(package).as_posix(), called
-        checks = checks or name == "require" or isinstance(node, ast.Assert)
-        checks = checks or (isinstance(node, ast.FunctionDef) and node.name == "_check_stored")
-        for child in ast.iter_child_nodes(node):
-            yield from walk(file, child, checks)
+    def walk(file: Path, tree: ast.Module) -> Iterator[tuple[str, str]]:
+        lines = file.read_text("utf-8").splitlines()
+        texts = ("\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tree.body)
+        left: list[tuple[ast.AST, bool]] = [
+            (node, False) for node, text in zip(tree.body, texts) if any(name in text for name in TESTS_OF_CLASS)
+        ]
+        while left:
+            node, checks = left.pop()
+            name = last_name(node.func) if isinstance(node, ast.Call) else ""
+            if name in TESTS_OF_CLASS and isinstance(node, ast.Call) and len(node.args) == 2 and not checks:
+                for part in ast.walk(node.args[1]):
+                    called = last_name(part)
+                    if file not in homes.get(called, {file}) and called not in abstract and not BASE.match(called):
+                        yield file.relative_to(package).as_posix(), called
+            checks = checks or name == "require" or isinstance(node, ast.Assert)
+            checks = checks or (isinstance(node, ast.FunctionDef) and node.name == "_check_stored")
+            left += [(child, checks) for child in ast.iter_child_nodes(node)]
 
     aside = package / "persistence" / "_checks.py"
-    return {found for file, tree in trees.items() if file != aside for found in walk(file, tree, False)}
+    return {found for file, tree in trees.items() if file != aside for found in walk(file, tree)}
 
 
 def test_classes_are_told_apart_where_that_is_better_than_a_hook() -> None:

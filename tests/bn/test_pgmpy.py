@@ -113,6 +113,7 @@ def test_columns_in_another_order():
     assert back.feature_names_ == turned
 
 
+@pytest.mark.slow_cells("bif")
 @pytest.mark.parametrize("kind", ["xmlbif", "bif"])
 def test_through_a_file(kind, tmp_path):
     from pgmpy.models import DiscreteBayesianNetwork

@@ -139,6 +139,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow_cells(
+    "areas, ladder-True",
     "bounds-False",
     "expected saving-False",
     "first-False",
@@ -158,6 +159,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     "tree, improved-False",
     "visits, bundles-False",
     "visits, fixed order-False",
+    "visits, ladder-True",
     "visits, tree-False",
     "visits-False",
 )

@@ -52,6 +52,7 @@ ALSO |= {"known at the start, fixed tree"}
     "search, groups",
     "skips, missing tells, known",
     "tree, calibrated",
+    "visits",
 )
 @pytest.mark.parametrize(
     "name",

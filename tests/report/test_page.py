@@ -75,7 +75,10 @@ def written(results: Results, folder: Path, **settings: Any) -> str:
 @pytest.fixture(scope="module")
 def plain(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page as it is without settings."""
-    return written(results, tmp_path_factory.mktemp("plain"))
+    folder = tmp_path_factory.mktemp("plain")
+    text = written(results, folder)
+    assert [file.name for file in folder.iterdir()] == ["page.html"]
+    return text
 
 
 @pytest.fixture
@@ -85,10 +88,8 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.quick
-def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
-    text = written(results, tmp_path)
-    page = Page(text)
-    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+def test_it_stands_alone(plain: str) -> None:
+    page = Page(plain)
     for tag in ("style", "script"):
         assert not re.search(r"//\w|@import|url\(|fetch|XMLHttp|import\(", "".join(page.inside(tag)))
     for tag, attributes in page.elements:

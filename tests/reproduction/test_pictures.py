@@ -134,6 +134,7 @@ def test_nothing_to_draw_is_an_error(name: str) -> None:
         drawn(found)
 
 
+@pytest.mark.slow
 def test_a_new_figure_and_a_title_of_ones_own(quick: dict[str, Reproduced]) -> None:
     import matplotlib.pyplot as plt
 
