@@ -54,6 +54,7 @@ class OrderDependent(Chain):
         return super()._likelihood(feature, known)
 
 
+@pytest.mark.slow_cells("chain")
 @pytest.mark.parametrize(
     "model",
     [

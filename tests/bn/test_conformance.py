@@ -73,6 +73,7 @@ def test_all_models_are_found() -> None:
     assert known | {"SkillProfile"} <= found().keys()
 
 
+@pytest.mark.slow_cells("ClassMixture", "ContextBayes", "ItemResponse", "SkillProfile")
 @pytest.mark.parametrize("name", found())
 def test_a_model_keeps_its_promises(name: str, data: Any, tmp_path: Path) -> None:
     conforms(found()[name], *data, tmp_path)

@@ -82,6 +82,7 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
     }
 
 
+@pytest.mark.slow_cells("adaptive")
 @pytest.mark.parametrize("method", ["ifc2f", "adaptive", "sequential"])
 def test_any_model(folder: Path, run: Any, method: str) -> None:
     if method == "sequential":

@@ -132,6 +132,7 @@ def test_no_numpy_warning_is_shown(folder: Path, run: Any, column: Any, message:
 HUGE = "x" * 70_000
 
 
+@pytest.mark.slow_cells("<lambda>1", "<lambda>2")
 @pytest.mark.quick
 @pytest.mark.parametrize(
     "damage",

@@ -145,6 +145,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
     "first-False",
     "given order-True",
     "hidden information-False",
+    "known at the start, fixed tree-False",
     "known first-False",
     "likely-False",
     "listed, max_features-True",

@@ -92,7 +92,9 @@ VARIED = {
     "few of many",
     "first",
     "fixed lookahead",
+    "given order",
     "hidden information",
+    "known at the start, fixed tree",
     "known first",
     "ladder",
     "likely",
@@ -104,9 +106,11 @@ VARIED = {
     "mixture",
     "network",
     "network, known at the start",
+    "refer",
     "refer, adaptive",
     "search, budgets",
     "sets, missing tells",
+    "sets, visits",
     "skills",
     "spelt",
     "sure",
@@ -291,6 +295,7 @@ def test_what_is_known_of_every_case_comes_first_where_sets_are_told(
         assert stands[-1]["set"] == (None if wanted is None else list(map(str, wanted)))
 
 
+@pytest.mark.slow_cells("end")
 @pytest.mark.parametrize("last", ["end", "decision", "record"])
 def test_who_is_asked_sees_questions_alone(last: str, model: Any, browser: Any, tmp_path: Path) -> None:
     page, clf = tmp_path / "page.html", model("items")

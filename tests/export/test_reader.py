@@ -41,12 +41,16 @@ ALSO |= {"known at the start, fixed tree"}
 
 
 @pytest.mark.slow_cells(
+    "bundles",
     "drawn bundle",
     "ec2",
     "fixed mixture",
     "fixed tree, lookahead",
+    "groups",
     "improved",
     "lookahead",
+    "max_cost",
+    "max_features",
     "missing tells, mixture, calibrated",
     "search",
     "search, groups",

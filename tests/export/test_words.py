@@ -148,6 +148,7 @@ def test_numbers_of_few_values_are_chosen_where_all_have_words() -> None:
     assert choices({}) is None
 
 
+@pytest.mark.slow_cells("graph-c", "grid3-html")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["html", "json", "c"])
 @pytest.mark.parametrize("name", ["grid3", "bundles", "graph"])
@@ -293,6 +294,7 @@ def test_nothing_on_the_page_is_left_untranslated(name: str, browser: Any, tmp_p
     assert browser.faults == []
 
 
+@pytest.mark.slow_cells("fr")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_case_in_a_language_by_keyboard(language: str, browser: Any, tmp_path: Path) -> None:
     """Numbers are written and read as there: with a comma or a point before decimals."""

@@ -55,6 +55,7 @@ CASES: dict[str, Callable[[], SequentialClassifier]] = {
 }
 
 
+@pytest.mark.slow_cells("any order", "ifc2f")
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_as_a_plain_loop(cancer: Any, case: str) -> None:
     """With certificates, which the folds of ours do without."""

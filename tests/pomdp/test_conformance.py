@@ -244,6 +244,7 @@ def test_rules_are_found():
     assert {"ClassInformation", "EC2", "LookaheadSaving"} <= {rule.__name__ for rule in RULES}
 
 
+@pytest.mark.slow_cells("ImprovedRule", "LookaheadSaving")
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_ordering_rules(rule):
     for problem in sample_problems(8, any_order=True):

@@ -276,6 +276,7 @@ def in_hindsight(values, info, horizon, low=np.inf, martingale=0.0):
     )
 
 
+@pytest.mark.slow_cells("4")
 @pytest.mark.parametrize("horizon", [1, 2, 3, 4])
 def test_the_lower_end_is_the_best_in_hindsight_up_to_the_horizon(make_case, horizon):
     for seed in range(10):

@@ -41,6 +41,7 @@ def plain_alpha_investing(X, y, likelihood=True, wealth=0.5, gain=0.5):
     return kept, wealth, p_values
 
 
+@pytest.mark.slow_cells("2", "5")
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_equals_single_regressions(n_classes):
     for seed in range(5):
