@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
 
@@ -342,7 +343,8 @@ def test_seed_and_texts(clf: Any) -> None:
     first, second = (offpolicy.estimate_cost(clf, records, y, **settings, random_state=3) for _ in range(2))
     assert first == second
     assert "doubly robust" in str(first)
-    assert "120 rows" in str(first)
+    assert "120 rows, of which" in str(first)
+    assert "\n1 row, of which" in str(replace(first, n_rows=1))
     assert first.to_frame().loc["cost", "estimate"] == first.cost
     with pytest.warns(UserWarning, match="effective rows"):
         table = offpolicy.compare(clf, records, y, **settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import percent
 
 #: What each method is called in texts.
@@ -152,13 +152,16 @@ class Estimate(Readable):
             f"cost {self.cost:.4g} ({100 * self.level:.3g}%: {low:.4g} to {high:.4g}), {NAMES[self.method]}: {others}"
         ]
         lines.append(
-            f"{self.n_rows} rows, of which {percent(self.replayed)} have all that the policy asks for; effective rows "
-            f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
+            f"{_rows_text(self)}; effective rows {self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
         beyond = [one for one in self.parts if max(one.lower - one.estimate, one.estimate - one.upper) > 1e-9]
         parts = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in beyond)
         cut = [f"Beyond what can be, by chance: {parts}. Estimates that were cut would be biased."] * bool(parts)
         return "\n".join([*lines, *self.warnings, *cut, *_NOTES.get(self.method, ())])
+
+
+def _rows_text(found: Estimate) -> str:
+    return f"{count_text(found.n_rows, 'rows')}, of which {percent(found.replayed)} have all that the policy asks for"
 
 
 _NOTES = {
@@ -191,7 +194,7 @@ class Estimates(Readable):
 
     def _summary(self) -> str:
         parts = (f"{e.method} {e.cost:.4g} ({e.interval[0]:.4g} to {e.interval[1]:.4g})" for e in self.estimates)
-        return f"cost {', '.join(parts)}; {self.estimates[0].n_rows:,} rows"
+        return f"cost {', '.join(parts)}; {count_text(self.estimates[0].n_rows, 'rows')}"
 
     def __getitem__(self, method: str) -> Estimate:
         return next(estimate for estimate in self.estimates if estimate.method == method)
@@ -215,6 +218,5 @@ class Estimates(Readable):
                 f"{NAMES[e.method]:38} {e.cost:7.4f}  {low:.4f} to {high:.4f}  {e.effective_rows:5.0f}  "
                 f"{e.largest_weight:.3g}"
             )
-        size = f"{first.n_rows} rows, of which {percent(first.replayed)} have all that the policy asks for"
         odd = [f"{NAMES[e.method]}: {text}" for e in self.estimates for text in e.warnings]
-        return "\n".join([*lines, f"{size}; unsupported {percent(first.unsupported)}", *odd])
+        return "\n".join([*lines, f"{_rows_text(first)}; unsupported {percent(first.unsupported)}", *odd])
