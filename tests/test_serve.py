@@ -421,6 +421,15 @@ def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
     assert post(client, "/next", {})["model"] == "grid 0"
 
 
+def test_what_stands_twice_in_a_body_is_refused(client: Any) -> None:
+    """Only the last one would count."""
+    for path, kind in (("/next", "application/json"), ("/fhir/Questionnaire/$next-question", "application/fhir+json")):
+        content = b'{"answers": {"age": 1, "age": 2}, "resourceType": "Parameters"}'
+        response = client.post(path, content=content, headers={"content-type": kind})
+        assert response.status_code == 422
+        assert "'age' stands twice in one object" in response.text
+
+
 @pytest.mark.slow
 def test_a_body_may_be_as_long_as_is_said(paths: dict[str, Path]) -> None:
     with running(create_app(paths["grid 0"], max_bytes=200)) as client:

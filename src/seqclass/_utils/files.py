@@ -41,6 +41,10 @@ def today() -> str:
         ) from None
 
 
+class TwiceError(ValueError):
+    """An object of JSON that has an entry twice."""
+
+
 def read_json(text: str | bytes) -> Any:
     """Content of JSON that a user wrote, in which no object may have an entry twice: only one of them would count."""
     return json.loads(text, object_pairs_hook=_unique)
@@ -50,7 +54,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for name, value in pairs:
         if name in entries:
-            raise ValueError(f"{short_repr(name)} stands twice in one object")
+            raise TwiceError(f"{short_repr(name)} stands twice in one object")
         entries[name] = value
     return entries
 

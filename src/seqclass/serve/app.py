@@ -18,6 +18,7 @@ from traceback import format_tb
 from typing import Annotated, Any
 
 from seqclass import __version__
+from seqclass._utils.files import TwiceError, read_json
 from seqclass._utils.progress import log_event
 from seqclass._utils.tables import to_json_value
 from seqclass._utils.validation import class_numbers
@@ -386,6 +387,12 @@ class Guard:
         if _depth(body) > deepest:
             text = f"the body is nested more than {deepest} deep: answers are names and values."
             return _problem(path, 422, ["body"], text)
+        try:
+            read_json(body)
+        except TwiceError as error:
+            return _problem(path, 422, ["body"], f"{error}, and only one would count: send each name once.")
+        except ValueError:
+            pass  # no JSON, which the application says with its place
         messages = [{"type": "http.request", "body": body}]
 
         async def replay() -> dict[str, Any]:
