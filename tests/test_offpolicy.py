@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
 
@@ -21,6 +20,7 @@ from seqclass import Costs, offpolicy
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
 from seqclass.offpolicy._records import Chances, Records, check_chances, read_records
+from seqclass.offpolicy.estimate import Estimate, Estimates, MeanEstimate
 from seqclass.offpolicy.evaluation import METHODS, Completions, Replayer, robust_scores
 from seqclass.pomdp import FirstK
 
@@ -334,6 +334,15 @@ def test_any_policy_and_frame() -> None:
         assert abs(again.cost - truth) < 0.06
 
 
+def test_one_row_is_told_in_the_singular() -> None:
+    cost = MeanEstimate("cost", 0.2, 0.01, 0.18, 0.22)
+    one = Estimate("direct", (cost,), 0.95, 1, 1, 0.6, 0.0, 1.0, 1.0)
+    assert "\n1 row, of which 60.0% have" in str(one)
+    assert "\n1 row, of which 60.0% have" in str(Estimates((one,)))
+    assert "All rests on 1 effective row, one of which has 100.0%" in str(one)
+    assert repr(Estimates((one,))).endswith("; 1 row>")
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # beside the one that is looked for
 def test_seed_and_texts(clf: Any) -> None:
@@ -344,7 +353,6 @@ def test_seed_and_texts(clf: Any) -> None:
     assert first == second
     assert "doubly robust" in str(first)
     assert "120 rows, of which" in str(first)
-    assert "\n1 row, of which" in str(replace(first, n_rows=1))
     assert first.to_frame().loc["cost", "estimate"] == first.cost
     with pytest.warns(UserWarning, match="effective rows"):
         table = offpolicy.compare(clf, records, y, **settings)

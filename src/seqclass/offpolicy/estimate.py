@@ -115,7 +115,7 @@ class Estimate(Readable):
         # with more rows, and less of all weight in one, intervals hold as often as they say
         if self.effective_rows < 30 or self.largest_weight > 0.1 * self.n_rows:
             reasons.append(
-                f"All rests on {self.effective_rows:.0f} effective rows, one of which has "
+                f"All rests on {count_text(round(self.effective_rows), 'effective rows')}, one of which has "
                 f"{percent(self.largest_weight / self.n_rows)} of all weight: the interval holds less often than it "
                 "says. Bring more records, or judge a policy nearer to what was recorded."
             )
