@@ -217,6 +217,17 @@ def test_a_fold_without_some_method_does_not_count(part: Any) -> None:
     assert (last.cost, last.mean) == (pytest.approx((0.65 + 0.5) / 2), pytest.approx(0.175))
 
 
+def test_where_nothing_stands_beside_a_method_its_costs_are_shown(
+    part: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At hard budgets only one method is recorded, of several sets: nothing is ranked."""
+    frame = part("results").read()
+    part("__main__").show(frame[frame["price"] == "5 features"], "adaptive quick")
+    text = capsys.readouterr().out
+    assert "At 5 features only adaptive quick is recorded." in text
+    assert text.count("| **0.") == frame.loc[frame["price"] == "5 features", "set"].nunique() > 1
+
+
 def own(fit: str = "pass", acquire: str = "pass", decided: str = "np.zeros(len(cases), dtype=int)") -> str:
     """The file of a method."""
     return f"""

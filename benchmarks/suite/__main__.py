@@ -211,8 +211,11 @@ def show(frame: pd.DataFrame, base: str) -> None:
     """Tables of all prices, and what their intervals are."""
     if base not in set(frame["method"]):
         raise SystemExit(f'nothing is recorded of {base}: `python -m benchmarks.suite --record "{base}"` runs it first')
-    for price in dict.fromkeys(frame["price"]):
-        beside = f"{standing.by_price_table(frame, price, base)}\n\n{standing.caption(frame, price, base)}"
+    for price, lines in frame.groupby("price", sort=False):
+        if len(methods := set(lines["method"])) == 1:
+            beside = f"At {price} only {methods.pop()} is recorded."
+        else:
+            beside = f"{standing.by_price_table(frame, price, base)}\n\n{standing.caption(frame, price, base)}"
         print(f"\n{beside}\n\n{standing.by_set_table(frame, price)}")
 
 
