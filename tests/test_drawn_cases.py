@@ -185,31 +185,37 @@ def test_rare_answers_that_tell_all_are_allowed_for(rarely, n_cases):
 
 
 @pytest.mark.parametrize(
-    ("lower", "unknown", "n_paths", "work", "drawn", "looked_at"),
+    ("lower", "unknown", "n_paths", "work", "drawn", "n_passes"),
     [
-        (0.94, 0.11, 200, 1e6, [500, 600], [500, 600]),
-        (0.96, 0.11, 200, 1e6, [], []),  # ends are near each other
-        (0.94, 0.09, 200, 1e6, [500], []),  # all answers would tell nearly all
-        (0.94, 0.11, 166, 1e6, [], []),  # too few cases for a mean
-        (0.94, 0.11, 5000, 9e6, [500, 10_000], [500, 1000, 2000, 4000, 8000, 10_000]),
-        (0.94, 0.11, 5000, 1.1e7, [500, 10_000], [500]),  # and no more work than that
+        (0.94, 0.11, 200, 1e6, [500, 600], 6),
+        (0.96, 0.11, 200, 1e6, [], 0),  # ends are near each other
+        (0.94, 0.09, 200, 1e6, [500], 0),  # all answers would tell nearly all
+        (0.94, 0.11, 166, 1e6, [], 0),  # too few cases for a mean
+        (0.94, 0.11, 5000, 7e6, [500, 10_000], 100),
+        (0.94, 0.11, 5000, 1.2e7, [500, 10_000], 41),  # passes are work, too
+        (0.94, 0.11, 5000, 1.4e7, [500, 10_000], 1),  # and no more work than that
     ],
 )
-def test_whether_and_how_far_cases_are_searched(lower, unknown, n_paths, work, drawn, looked_at, monkeypatch):
+def test_whether_and_how_far_cases_are_searched(lower, unknown, n_paths, work, drawn, n_passes, monkeypatch):
     told, run = [], []
 
     def draw(problem, n, rng):
         told.append(n)
         return SimpleNamespace(costs=np.full((n, 2), unknown))
 
-    search = SimpleNamespace(run=lambda most: run.append(most), work=work)
+    def look(most, max_lots):
+        run.append((most, max_lots))
+        search.n_nodes += 100
+        return False
+
+    search = SimpleNamespace(run=look, work=work, n_nodes=0)
     monkeypatch.setattr(certificate, "DrawnCases", SimpleNamespace(draw=draw))
     monkeypatch.setattr(certificate, "DrawnSearch", lambda *how: search)
     monkeypatch.setattr(certificate, "best_rate", lambda *how: 1.0)
     problem = SimpleNamespace(structure=SimpleNamespace(samples=False, starts=None), n_questions=3)
     found = search_of_cases(problem, 1.0, lower, n_paths, np.random.default_rng(0))
-    assert found is (search if looked_at else None)
-    assert (told, run) == (drawn, looked_at)
+    assert found is (search if n_passes else None)
+    assert (told, run) == (drawn, [(drawn[-1], 1)] * n_passes if n_passes else [])
 
 
 def test_rates_are_for_costs_that_differ_little_or_much(monkeypatch):
@@ -217,7 +223,7 @@ def test_rates_are_for_costs_that_differ_little_or_much(monkeypatch):
 
     def search(problem, cases, rate):
         made.append(rate)
-        return SimpleNamespace(rate=rate, run=lambda most: True, lower=lambda failing, n: -abs(rate - 1.3))
+        return SimpleNamespace(rate=rate, run=lambda most, max_lots: True, lower=lambda failing, n: -abs(rate - 1.3))
 
     monkeypatch.setattr(certificate, "DrawnSearch", search)
     monkeypatch.setattr(certificate, "rate_of", lambda mean, spread, n, failing: spread)

@@ -57,13 +57,17 @@ class CaseSearchTuning:
     #: Share of the upper end: ends that are nearer than this are near enough.
     near: float = 0.05
     #: Share of what the policy costs: where drawn cases tell as much, others, which take longer, are left out.
-    told: float = 0.75
-    #: Answers that are looked at where nobody says how long it may take: a second or two.
-    max_answers: float = 1e7
+    told: float = 0.6
+    #: Answers that are looked at where nobody says how long it may take, and as how many of them a pass counts.
+    max_answers: float = 1.3e7
+    pass_answers: float = 2.5e4
     #: Partial answers of the search that nothing is drawn for, and passes through them: where each adds one, as of
     #: hundreds of questions that tell little, all of them would take ten seconds and raise the bound by .4%.
     max_nodes: int = 3000
     max_lots: int = 500
+    #: The same where cases are drawn, which tell more; and of each try of how much their costs differ.
+    few_lots: int = 60
+    rough_lots: int = 25
     #: How much costs of cases may differ, as shares of their mean, from alike to far apart.
     spreads: tuple[float, ...] = (0.1, 0.25, 0.6, 1.5)
 
@@ -292,7 +296,8 @@ class Finding(NamedTuple):
             sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
         if lower is None:
             told = sampled >= _TUNING.told * mean > 0
-            lower = lowest(any_order, None if told else self.bounds(any_order))
+            n_lots = _TUNING.max_lots if drawn is None else _TUNING.few_lots
+            lower = lowest(any_order, None if told else self.bounds(any_order), n_lots)
         if drawn is None and wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
             sampled, n_cases = least_in_hindsight(
@@ -400,9 +405,9 @@ def search_of_cases(
     if remaining_seconds() < np.inf:
         search.run(n, remaining_seconds() / 3)
     else:  # where no time is set, so much work and no more
-        most = _TUNING.min_cases
-        while not search.run(most) and most < n and search.work < _TUNING.max_answers:
-            most = min(2 * most, n)
+        left = _TUNING.max_answers
+        while not search.run(n, max_lots=1) and search.n_nodes < n and search.work < left:
+            left -= _TUNING.pass_answers
     return search
 
 
@@ -411,7 +416,7 @@ def best_rate(any_order: AcquisitionProblem, cases: DrawnCases, mean: float, n: 
     failing, promised = (1 - CONFIDENCE) / 2, {}
     for share in _TUNING.spreads:
         search = DrawnSearch(any_order, cases, rate_of(mean, share * mean, n, failing))
-        search.run(len(cases.costs))
+        search.run(len(cases.costs), max_lots=_TUNING.rough_lots)
         promised[search.rate] = search.lower(failing, n)
     return max(promised, key=lambda rate: promised[rate])
 
@@ -437,11 +442,11 @@ def least_in_hindsight(
     return (0.0, 0) if values is None else (surely_less(values, (1 + confidence) / 2), len(values))
 
 
-def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
+def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None, n_lots: int = _TUNING.max_lots) -> float:
     """No policy costs less, in any order: a short search, or where questions are sampled one price and knowledge."""
     if not problem.structure.samples and problem.structure.starts is None:
         search = OrderSearch(problem, bounds)
-        search.run(_TUNING.max_nodes, remaining_seconds() / 3, max_lots=_TUNING.max_lots)
+        search.run(_TUNING.max_nodes, remaining_seconds() / 3, max_lots=n_lots)
         return search.low
     begun, weight = initial_beliefs(problem)
     least = np.minimum(begun.stopping_cost, cost_lower_bound(begun))
