@@ -684,7 +684,7 @@ def test_a_contract_is_kept_in_a_file(
         ),
         ({"target": "benign"}, "is for metric"),
         ({"groups": ["a"]}, "groups must have one label for each of the 269 rows"),
-        ({"groups": ["a"] * 268 + ["b"]}, "1 rows of group 'b' that count, too few .* at least 22"),
+        ({"groups": ["a"] * 268 + ["b"]}, "1 row of group 'b' that counts, too few .* at least 22"),
         ({"groups": [1.0] * 268 + [np.nan]}, "groups has no label in row 268"),
         ({"ladder": "features"}, "ladder must be"),
         ({"ladder": "price", "max_features": 3}, "max_features is for"),

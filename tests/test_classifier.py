@@ -365,6 +365,23 @@ def test_precomputed_outcomes(cancer):
         SequentialClassifier(discretizer="binned").fit(X, y)
 
 
+def test_errors_of_precomputed_outcomes_name_the_column():
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 3, (40, 3)).astype(float), columns=["a", "b", "the c"]), np.arange(40) % 2
+    whole, bad = SequentialClassifier(discretizer="precomputed").fit(X, y), X.copy()
+    bad.loc[4, "the c"] = 7.0
+    of_chunks = SequentialClassifier(discretizer="precomputed").fit_chunks([(X, y)])
+    for clf in (whole, of_chunks):
+        for asked in (clf.predict, clf.acquire, lambda X, clf=clf: clf.explain(X.iloc[3:5])):
+            with pytest.raises(ValueError, match="column 'the c' holds 7, not an outcome of the model: those are"):
+                asked(bad)
+    with pytest.raises(ValueError, match="column 'the c' holds 7, not an outcome"):
+        whole.session().observe("the c", 7)
+    bad.loc[4, "the c"] = 1.5
+    with pytest.raises(ValueError, match=r"column 'the c' holds 1\.5, which is not a whole number"):
+        SequentialClassifier(discretizer="precomputed").fit(bad, y)
+
+
 class Unrelated(ObservationModel):
     """A model without tables: features say nothing unless the one before showed outcome 0."""
 

@@ -388,7 +388,7 @@ def test_refusals(clf: Any) -> None:
     refused("order", order=[0, 0, 1])
     refused("level", level=2)
     torn = np.where(np.arange(300)[:, None] % 3 == np.arange(3), np.nan, X)
-    refused("none of the 300 rows", torn, method="complete")
+    refused("no row of X has all that the policy asks for", torn, method="complete")
 
 
 def test_a_policy_learnt_from_records_is_as_good() -> None:

@@ -97,7 +97,7 @@ class GivesNothing(Solver):
 
 
 def test_a_solver_that_returns_no_policy() -> None:
-    message = "GivesNothing.solve must return a policy, .* it returned None"
+    message = r"GivesNothing.solve must return a policy, such as FunctionPolicy\(.* it returned None"
     for settings in ({}, {"target_cost": 0.05}, {"order": "adaptive"}):
         with pytest.raises(TypeError, match=message):
             SequentialClassifier(solver=GivesNothing(), **settings).fit(X, Y)

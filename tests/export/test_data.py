@@ -20,7 +20,7 @@ from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, page_words, policy_data
-from seqclass.pomdp import FirstK, GridValueIteration
+from seqclass.pomdp import FirstK, GridValueIteration, PricedTree
 
 QUICK = GridValueIteration(20, certificate_paths=0)
 
@@ -203,6 +203,9 @@ def test_refusals(model: Any, tmp_path: Path) -> None:
     bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
     with pytest.raises(ValueError, match="KBinsDiscretizer"):
         policy_data(SequentialClassifier(discretizer=bins, solver=QUICK).fit(X, y))
+    tree = SequentialClassifier(order="adaptive", solver=PricedTree()).fit(X, y)
+    with pytest.raises(ValueError, match=r"\(there is no program of what its solver makes\), only as a graph"):
+        policy_data(tree, max_nodes=1, min_probability=0.0)
     with pytest.raises(ValueError, match="format"):
         export_policy(model("grid3"), tmp_path / "a", format="pdf")
     with pytest.raises(FileNotFoundError):

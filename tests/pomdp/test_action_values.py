@@ -185,7 +185,7 @@ def test_a_plan_from_the_prior_on_takes_no_bare_probabilities() -> None:
     cheaper = solve_for_budget(problem, 0.6 * evaluate(problem, plan).price, ExactFreeOrder())
     panels = Panels().solve(with_visits(problem, Visits(0.01, np.zeros(problem.n_questions), 0.0)))
     for call in (plan.value, plan.action, plan.action_values, cheaper.value, panels.value):
-        with pytest.raises(ValueError, match="has a plan for partial answers from the fitted prior on"):
+        with pytest.raises(ValueError, match="belief: this policy has a plan for partial answers from the fitted"):
             call(np.full(problem.n_classes, 1 / problem.n_classes))
     other = next(p for p in map(random_problem, range(20)) if p.n_classes != problem.n_classes)
     with pytest.raises(ValueError, match="belief is of a problem with"):
@@ -209,3 +209,12 @@ def test_too_many_histories_of_optimal_values_are_said_in_its_own_words() -> Non
     with pytest.raises(ValueError, match="max_histories=5 histories from 2 beliefs; raise it, give fewer") as error:
         optimal_values(of, [[0.5, 0.5], [0.4, 0.6]], max_histories=5)
     assert "method" not in str(error.value)
+
+
+def test_deciding_has_a_row_of_its_own_beside_a_question_of_that_name() -> None:
+    likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+    problem = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True), ["look", "decide"])
+    frame = Lookahead(1).solve(problem).action_values(problem.initial_belief())
+    assert list(frame.index) == ["(decide)", "look", "decide"]
+    assert list(optimal_values(problem, [[0.5, 0.5], [0.9, 0.1]]).loc[1].index) == ["(decide)", "look", "decide"]
+    assert frame.loc["(decide)", "total"] == 0.5

@@ -292,7 +292,7 @@ def test_deterministic_lower_end(repeated, oracle, make_case):
     assert sampled.lower == sampled.lower_mean
     assert 0 < sampled.gap < 0.01
     four = make_case(0, n_classes=4)
-    with pytest.raises(ValueError, match="up to 3 classes"):
+    with pytest.raises(ValueError, match=r'method="deterministic" serves up to 3 classes, .*; use method="auto"'):
         certify(four.problem, LookaheadPolicy(StoppingValue(four.problem)), method="deterministic")
 
 

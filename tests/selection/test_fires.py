@@ -550,7 +550,7 @@ def test_a_model_of_the_user() -> None:
     assert isinstance(Logistic(), FiresModel)
     assert FIRES(2, Logistic()).fit(X, y).get_support(indices=True).tolist() == [3, 7]
     for wrong in (Logistic, object(), 3, None):
-        with pytest.raises(TypeError, match="base must be"):
+        with pytest.raises(TypeError, match=r"base must be one of .*, or a model of yours with start, gradient"):
             FIRES(base=wrong).fit(X, y)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any
@@ -177,6 +177,8 @@ class OutcomeCoder:
         Number of categories of each categorical column, whose values are the categories' numbers.
     informative : bool
         Whether a missing cell is an outcome, the last one, of each column that lacks some in training.
+    names : sequence or None
+        Names of the columns, for messages about outcomes that are computed elsewhere.
 
     Attributes
     ----------
@@ -205,14 +207,20 @@ class OutcomeCoder:
     example_: Any
     range_: FloatArray | None = None
     missing_: BoolArray | None = None
-    #: Names or numbers of the columns, for messages.
+    #: Names or numbers of the columns of outcomes that are computed elsewhere, for messages.
     names_: list[Any] | None = None
 
     def __init__(
-        self, discretizer: Any = None, categories: dict[int, int] | None = None, informative: bool = False
+        self,
+        discretizer: Any = None,
+        categories: dict[int, int] | None = None,
+        informative: bool = False,
+        names: Sequence[Any] | None = None,
     ) -> None:
         self.discretizer, self.informative = discretizer, informative
         self.categories = {} if categories is None else categories
+        if names is not None and isinstance(discretizer, str):
+            self.names_ = list(names)
 
     def fit_transform(self, X: Any, y: Any) -> Any:
         """Fit the discretiser and return the outcomes of the training data."""
@@ -412,7 +420,8 @@ class OutcomeCoder:
         # columns of a data frame: dense
         codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
         if self.numeric_.size:
-            part = check_outcomes(self.discretizer_.transform(self._numeric_part(X)), n_features=len(self.numeric_))
+            part, own = self.discretizer_.transform(self._numeric_part(X)), self.numeric_.tolist()
+            part = check_outcomes(part, n_features=len(own), names=own)
             codes = codes.astype(np.promote_types(codes.dtype, part.dtype))
             codes[:, self.numeric_] = part
         for j in self.categories:

@@ -24,6 +24,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.files import database
 from seqclass._utils.frames import FrameEncoder, refuse_dates
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.agent.agent import Agent, feature_name, features_at_start, make_record, start_rows
@@ -344,8 +345,8 @@ def _values(given: Any, n: int, name: Any) -> list[Any]:
     values = list(values)
     if len(values) != n:
         raise ValueError(
-            f"provider gave {len(values)} values of {short_repr(name)} for {n} rows: give one for each, None where it "
-            "is not available."
+            f"provider gave {count_text(len(values), 'values')} of {short_repr(name)} for {count_text(n, 'rows')}: "
+            "give one for each, None where it is not available."
         )
     missing = pd.isna(pd.Series(values, dtype=object)).tolist()
     return [None if gone else value for value, gone in zip(values, missing)]

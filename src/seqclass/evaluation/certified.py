@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain_data, take_rows
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
 from seqclass.agent.agent import agent_of, check_classifier, copy_fitted, encode_rows, initial_row_beliefs, to_numbers
@@ -478,8 +479,9 @@ class LabelledCases:
             if n < least:
                 where = "" if label is None else f" of group {short_repr(label)}"
                 raise ValueError(
-                    f"X has {n} rows{where} that count, too few for alpha={alpha:g} and delta={delta:g}: it takes at "
-                    f"least {least}, and so many only if not one error is made."
+                    f"X has {count_text(n, 'rows')}{where} that count{'s' if n == 1 else ''}, too few for "
+                    f"alpha={alpha:g} and delta={delta:g}: it takes at least {least}, and so many only if not one "
+                    "error is made."
                 )
 
     def check_fresh(self, clf: BaseSequentialClassifier, allowed: bool) -> None:

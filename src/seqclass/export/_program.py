@@ -204,13 +204,19 @@ def _near(one: Any, other: Any) -> bool:
 @singledispatch
 def to_program(thing: Any) -> dict[str, Any]:
     """A policy, its values or an ordering rule as plain data; to teach another one, register it here."""
-    raise NotExportable(f"there is no program of {type(thing).__name__}")
+    raise _no_program(thing)
+
+
+def _no_program(thing: Any) -> NotExportable:
+    """Why a policy, values or a rule is not written: a class of ours is not what its user chose by name."""
+    ours = type(thing).__module__.startswith("seqclass.")
+    return NotExportable(f"there is no program of {'what its solver makes' if ours else type(thing).__name__}")
 
 
 def _exactly(thing: Any, *kinds: type) -> None:
     """Refuse a subclass, which may do something else."""
     if type(thing) not in kinds:
-        raise NotExportable(f"there is no program of {type(thing).__name__}")
+        raise _no_program(thing)
 
 
 @to_program.register
@@ -370,7 +376,7 @@ def _(values: ProjectedValues) -> dict[str, Any]:
     _exactly(values, ProjectedValues)
     data = to_program(values.values)
     if data["type"] not in ("grid", "functions"):
-        raise NotExportable(f"there is no program of {type(values.values).__name__} of a simpler process")
+        raise NotExportable("it goes by values of a simpler process, written only if on a grid or functions")
     return data | (_moves(values, values.tables) if data["type"] == "grid" else {})
 
 
@@ -378,7 +384,7 @@ def _(values: ProjectedValues) -> dict[str, Any]:
 def _(values: CorrectedValues) -> dict[str, Any]:
     problem = values.problem
     if not isinstance(problem, ModelProblem):
-        raise NotExportable(f"there is no program of {type(values).__name__} of such a problem")
+        raise NotExportable("its values are corrected by earlier answers, and no observation model says by which")
     question = {feature: k for k, feature in enumerate(problem.features.tolist())}
     of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
     corrections = [

@@ -128,7 +128,8 @@ def _begin_rows(
         raise ValueError("classes must hold two labels at least.")
     support = np.arange(columns.n_features_in_)
     prices, costs, decisions = resolve_costs(settings, columns, classes)
-    coder = OutcomeCoder(_nameless(settings.discretizer, columns, encoder)).as_fitted(X)
+    names = getattr(columns, "feature_names_in_", None)
+    coder = OutcomeCoder(_nameless(settings.discretizer, columns, encoder), names=names).as_fitted(X)
     if isinstance(settings.discretizer, str):
         if n_outcomes is None:
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
@@ -462,7 +463,8 @@ def _view(settings: Settings, source: Chunks, first_pass: FirstPass, sample_rows
     bins = settings.discretizer
     if type(bins) is not Discretizer:  # which is fitted anew
         bins = _nameless(bins, first_pass.columns, encoder)
-    coder = OutcomeCoder(bins, category_counts(encoder))
+    names = getattr(first_pass.columns, "feature_names_in_", None)
+    coder = OutcomeCoder(bins, category_counts(encoder), names=names)
     first = View(first_pass.columns, encoder, coder, classes)
 
     sums, frequent = first_pass.sums, np.where(first_pass.sums.ahead > 0, first_pass.sums.voted, 0.0)

@@ -106,12 +106,12 @@ def fit_rows(
         settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
     X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
     classes = np.unique(y)
-    coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
+    names = getattr(columns, "feature_names_in_", None)
+    coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative", names)
     prices, costs, decisions = resolve_costs(settings, columns, classes, certify)
     with time_step(timings, "discretize"):
         codes = coder.fit_transform(X, y)
     with time_step(timings, "filter"):
-        names = getattr(columns, "feature_names_in_", None)
         selector, support = filter_features(settings.selector, *_recent(settings, codes, y, weight)[:2], names)
         codes = codes if selector is None else codes[:, support]
     if settings.prefit:
@@ -454,10 +454,10 @@ def fit_given(settings: Settings, model: ObservationModel) -> Fit:
     """Plan for a model that is given: its columns are the features, which are told as outcomes."""
     if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
         raise ValueError("model must be an observation model that is fitted, such as ItemResponse.from_items(...).")
-    coder = OutcomeCoder("precomputed", {})
+    names = vars(model).get("feature_names_")
+    coder = OutcomeCoder("precomputed", names=names)
     coder.fit_transform(np.stack([np.zeros(model.n_features_in_), model.n_outcomes_ - 1.0]), None)
-    coder.names_ = vars(model).get("feature_names_")
-    return _without_data(settings, model, coder.names_, None, coder, None)
+    return _without_data(settings, model, names, None, coder, None)
 
 
 def _without_data(

@@ -291,8 +291,8 @@ class Support:
         """Refuse records of which nothing counts."""
         if not weights.any():
             raise ValueError(
-                f"none of the {self.n_rows} rows of X has all that the policy asks for: these records say nothing "
-                'about it without a model (method="direct"). Judge one that asks less, or bring more records.'
+                "no row of X has all that the policy asks for: these records say nothing about it without a model "
+                '(method="direct"). Judge one that asks less, or bring more records.'
             )
 
 

@@ -11,6 +11,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.plots._style import Display, draw, shorten
 from seqclass.pomdp import Policy
+from seqclass.pomdp.action_values import action_names
 from seqclass.pomdp.episodes import Episodes, Step, stepthrough
 from seqclass.pomdp.policy import as_policy
 
@@ -72,8 +73,8 @@ class ActionValuesDisplay(Display):
         self.steps = list(steps)
         if not self.steps:
             raise ValueError("steps must hold at least one step.")
-        names = self.steps[0].belief.problem.names.questions
-        table = np.full((1 + len(names), len(self.steps)), np.nan)
+        names = action_names(self.steps[0].belief.problem.names.questions)
+        table = np.full((len(names), len(self.steps)), np.nan)
         for k, step in enumerate(self.steps):
             values = policy.action_values(step.belief, n_paths=n_paths, random_state=0)["total"]
             table[[0, *(np.flatnonzero(step.belief.available[0]) + 1)], k] = values
@@ -86,7 +87,7 @@ class ActionValuesDisplay(Display):
         others = [j for j in np.argsort(nearest, kind="stable").tolist() if j not in asked and nearest[j] < np.inf]
         order = [*asked, *others[: max(check_integer(max_actions, "max_actions", 1) - len(asked), 0)]]
         self.n_left_out = len(asked) + len(others) - len(order)
-        self.names, self.total = [["decide", *names][action] for action in order], table[order]
+        self.names, self.total = [names[action] for action in order], table[order]
         self.chosen = np.array([order.index(action) for action in chosen.tolist()])
 
     @classmethod

@@ -99,18 +99,23 @@ def _follow(
     return simulation.run(run)
 
 
+def action_names(questions: list[str]) -> list[str]:
+    """Deciding and each question; deciding stands in brackets where a question is called so."""
+    return ["(decide)" if "decide" in questions else "decide", *questions]
+
+
 def action_frame(
     belief: BeliefState, row: IntArray, question: IntArray, cost: FloatArray, error: FloatArray | None = None
 ) -> pd.DataFrame:
     """A row for deciding and for each question of each case: price, expected cost after it, total, and what it adds."""
     import pandas as pd
 
-    names, n = belief.problem.names, len(belief)
+    names, n = np.array(action_names(belief.problem.names.questions), dtype=object), len(belief)
     prices = np.broadcast_to(belief.prices, (n, belief.problem.n_questions))[row, question]
     at, total = np.append(np.arange(n), row), np.append(belief.stopping_cost, cost)
     order = np.argsort(at, kind="stable")
     price = np.append(np.zeros(n), prices)
-    actions = np.array(["decide"] * n + [names.question(int(q)) for q in question], dtype=object)
+    actions = names[np.append(np.zeros(n, dtype=np.intp), question + 1)]
     # by how much it is cheaper than the cheapest of the others
     by_action = np.full((n, 2 + belief.problem.n_questions), np.inf)
     by_action[:, 0], by_action[row, 1 + question] = belief.stopping_cost, cost

@@ -220,9 +220,9 @@ class Policy(Stored, ABC):
         Returns
         -------
         pandas.DataFrame
-            A row for deciding and for each question, of each case: its ``price``, the expected cost ``after`` it, the
-            ``total``, what it ``adds``, by how much it is cheaper than the cheapest other one, and ``std_error`` where
-            it was simulated; in units of the costs.
+            A row for deciding (``decide``, or ``(decide)`` where a question is called so) and for each question, of
+            each case: its ``price``, the expected cost ``after`` it, the ``total``, what it ``adds``, by how much it is
+            cheaper than the cheapest other one, and ``std_error`` where it was simulated; in units of the costs.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class Policy(Stored, ABC):
         if not isinstance(belief, BeliefState):
             if not self._knows_any_belief:
                 raise ValueError(
-                    f"belief: a {type(self).__name__} has a plan for partial answers from the fitted prior on; "
+                    "belief: this policy has a plan for partial answers from the fitted prior on; "
                     "P(class) alone does not say where it stands. Give clf.belief() or problem.initial_belief(), "
                     "or take optimal_values, or Lookahead(depth), exact where depth is the number of questions."
                 )

@@ -14,6 +14,7 @@ from scipy.special import erfcx, expit, log_expit, log_ndtr, logsumexp
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.selection._base import RowStream, still_constant
 
@@ -687,7 +688,10 @@ class FIRES(RowStream):
         if isinstance(self.base, str):
             check_choice(self.base, "base", tuple(MODELS))
         elif isinstance(self.base, type) or not isinstance(self.base, FiresModel):
-            raise TypeError(f"base must be one of {', '.join(MODELS)} or an object like FiresModel, got {self.base!r}.")
+            raise TypeError(
+                f"base must be one of {', '.join(MODELS)}, or a model of yours with start, gradient and aggregate (an "
+                f"object, no class), got {short_repr(self.base)}."
+            )
 
     def _start(self, n_features: int) -> None:
         self._model: FiresModel = MODELS[self.base]() if isinstance(self.base, str) else self.base

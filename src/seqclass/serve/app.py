@@ -182,9 +182,11 @@ def create_app(
     def note_outcome(body: KnownClass, request: Request) -> Response:
         """Take the true class of a case, and say whether decisions cost more than the model expects."""
         model, session = texts.read(body.case, served)
-        stands, request.state.model = watch.note(model, session, body.true_class), model.name
-        [true_class] = class_numbers(model.agent.classes, [body.true_class]).tolist()
-        right = str(session.decision) == str(model.agent.classes[true_class])
+        with refuse("body", "true_class"):
+            [number] = class_numbers(model.agent.classes, [body.true_class], "true_class").tolist()
+        true_class = model.agent.classes[number]
+        stands, request.state.model = watch.note(model, session, true_class), model.name
+        right = str(session.decision) == str(true_class)
         meters.outcomes.labels(model.name, str(right).lower()).inc()
         meters.evidence.labels(model.name, model.digest).set(stands["evidence"])
         meters.alarm.labels(model.name, model.digest).set(stands["alarm"])

@@ -90,12 +90,8 @@ def grid_lower_bound(
     W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes", Operations
     Research 39, 1991.
     """
-    tables = require_tables(problem, "grid_lower_bound", "dual_bound")
+    tables = _require_grid(problem, "grid_lower_bound", "dual_bound")
     require_no_visits(problem, "grid_lower_bound", "certify")
-    if problem.n_classes > 3:
-        raise ValueError(
-            f"grid_lower_bound serves up to 3 classes, and this problem has {problem.n_classes}; use dual_bound."
-        )
     usual = {1: 1, 2: 2000, 3: 200}[problem.n_classes]
     grid = SimplexGrid(problem.n_classes, check_integer(usual if resolution is None else resolution, "resolution", 1))
     n_points = len(grid.points)
@@ -108,6 +104,14 @@ def grid_lower_bound(
         return lambda belief, context: grid.read(values, belief, "freudenthal", context)
 
     return _backward(problem, tables, _horizon(problem, n_stages), points, interpolation)
+
+
+def _require_grid(problem: AcquisitionProblem, who: str, instead: str) -> Tables:
+    """Tables of a problem whose beliefs a grid can be laid over."""
+    tables = require_tables(problem, who, instead)
+    if problem.n_classes > 3:
+        raise ValueError(f"{who} serves up to 3 classes, and this problem has {problem.n_classes}; use {instead}.")
+    return tables
 
 
 def sawtooth_lower_bound(
@@ -670,7 +674,10 @@ def certify(
     if scope == "all orders":
         return finding.ends(problem, in_any_order(problem), policy, rng).certificate(started, scope)
     require_fixed_order(problem, 'certify(scope="order")', 'scope="all orders"')
-    known = grid_lower_bound(problem) if method == "deterministic" else None
+    known = None
+    if method == "deterministic":
+        _require_grid(problem, 'method="deterministic"', 'method="auto"')
+        known = grid_lower_bound(problem)
     upper = finding.cost(problem, policy)
     if upper is not None and known is None:
         known = finding.optimum(problem, None if values is None else values.n_stages)

@@ -195,8 +195,8 @@ def policy_of(solver: Solver, problem: AcquisitionProblem, cases: TrainingCases 
 def _check_policy(solver: Solver, problem: AcquisitionProblem, policy: object, by: str) -> None:
     if not isinstance(policy, Policy):
         raise TypeError(
-            f"solver: {type(solver).__name__}.{by} must return a policy, such as LookaheadPolicy(values); it returned "
-            f"{short_repr(policy)}."
+            f"solver: {type(solver).__name__}.{by} must return a policy, such as FunctionPolicy(problem, function); it "
+            f"returned {short_repr(policy)}."
         )
     if policy.problem is not problem:
         raise ValueError(f"solver: {type(solver).__name__}.{by} must return a policy for the problem it was given.")
