@@ -34,7 +34,10 @@ LABELS = {
         "code": "http://loinc.org|30525-0",
         "url": "https://x.org",
     },
-    "colour": {"answers": {"red": "Red!"}, "codes": {"red": "http://snomed.info/sct|371240000"}},
+    "colour": {
+        "answers": {"red": "Red!"},
+        "codes": {"red": "http://snomed.info/sct|371240000", "green": "http://x.org|blue"},
+    },
     "smokes": {"answers": {"0": "no", "1": "yes"}},
     "class": {"answers": {"a": "Sick"}, "codes": {"a": "http://snomed.info/sct|39104002"}},
 }
@@ -271,6 +274,7 @@ RED = {"system": "http://snomed.info/sct", "code": "371240000"}
         (told("colour", valueCoding=RED), told("colour", valueString="red")),
         (told("colour", valueCoding={"display": "Red!"}), told("colour", valueString="red")),
         (told("colour", valueCoding={"code": "blue"}), told("colour", valueString="blue")),
+        (told("colour", valueCoding={"system": "http://x.org", "code": "blue"}), told("colour", valueString="green")),
         (told("age", valueQuantity={"value": 1, "unit": "a"}), told("age", valueInteger=1)),
         (told("smokes", valueBoolean=True), told("smokes", valueDecimal=1)),
         (told("smokes", valueCoding={"code": "1"}), told("smokes", valueDecimal=1)),

@@ -106,6 +106,10 @@ MAPPINGS = [
     ({"colour": {"code": "30525-0"}}, r"labels, 'code' of 'colour', must be a system and a code, such as http://loinc"),
     ({"colour": {"codes": ["red"]}}, r"'codes' of 'colour', must be a mapping of answers to codes, got \['red'\]"),
     ({"colour": {"codes": {"pink": "s|1"}}}, r"the answers of 'colour', names 'pink', which"),
+    (
+        {"colour": {"codes": {"red": "s|1", "blue": "s|1"}}},
+        r"is one code for 'red' and 'blue' of 'colour'",
+    ),
     ({"colour": {"url": "ftp://x"}}, r"labels, 'url' of 'colour', must begin with"),
     ({"colour": {"help": ["A"]}}, r"labels, 'help' of 'colour', must be a text, got \['A'\]"),
     ({"colour": ["A"]}, r"of 'colour', must be a question, or a mapping"),

@@ -370,6 +370,7 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
     places: dict[tuple[str, str | None], str] = {}
     named: set[tuple[str, str | None]] = set()
     codes: dict[tuple[str, str | None], str] = {}
+    coded: dict[tuple[str, str], str] = {}  # answers by these
     for place, cells in rows:
         row = {column: _text(cells.get(column), place, column) for column in _COLUMNS}
         name, answer = row["feature"], row["answer"] or None
@@ -393,6 +394,11 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
         if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
             raise ValueError(f"{place('url')} must begin with https:// or http://, got {short_repr(row['url'])}.")
         if row["code"]:
+            if answer is not None and (other := coded.setdefault((name, row["code"]), answer)) != answer:
+                both = f"{short_repr(other)} and {short_repr(answer)} of {short_repr(name)}"
+                raise ValueError(
+                    f"{place('code')} is one code for {both}, which nobody could tell apart: give each its own."
+                )
             codes[name, answer] = row["code"]
             if not re.fullmatch(r"[^\s|]+\|[^\s|]+( [^\s|]+)*", row["code"]):
                 how = "must be a system and a code, such as http://loinc.org|30525-0"

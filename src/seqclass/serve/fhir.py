@@ -264,7 +264,9 @@ class _FormSoFar:
         kind, value = next(pair for pair in answers[0].items() if _is_value(pair[0]))
         choices, categories = self.choices(name), self.features[name].categories
         if kind == "valueCoding" and isinstance(value, dict):
-            matching = [one for one, coding in choices.items() if self._is_meant(value, coding)]
+            meant = [one for one, coding in choices.items() if self._is_meant(value, coding)]
+            # a code of the labels may be the name of another answer
+            matching = [one for one in meant if choices[one]["system"] == value.get("system")] or meant
             text = matching[0] if len(matching) == 1 else None
         elif kind == "valueString":
             text = value
