@@ -374,25 +374,30 @@ def test_policies_drawn_by_lot_need_the_identifier_of_the_response(tmp_path: Pat
 
 def test_follow_ups_are_enabled_by_the_answers_that_open_them(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    form = pd.DataFrame({"smokes": rng.choice(["no", "at times", "daily"], 300), "aspirin": rng.integers(2, size=300)})
+    form = pd.DataFrame({"smokes": rng.choice(["no", "at times", "daily"], 300), "aspirin": rng.random(300) < 0.5})
     form["packs"] = np.where(form["smokes"] == "no", 0.0, rng.integers(1, 5, 300))
-    form["dose"] = np.where(form["aspirin"] == 1, rng.integers(1, 5, 300), 0.0)
+    form["dose"], form["ache"] = (np.where(form["aspirin"], rng.integers(1, 5, 300), 0.0) for _ in range(2))
     y = np.where(form["packs"] + form["dose"] + rng.normal(size=300) > 3, "ill", "well")
-    logic = SkipLogic({"packs": {"after": "smokes", "answers": ["at times", "daily"]}, "dose": "aspirin"})
-    clf = SequentialClassifier(order="adaptive", feature_costs=0.001, rules=logic).fit(form, y)
+    logic: dict[str, Any] = {"packs": {"after": "smokes", "answers": ["at times", "daily"]}, "dose": "aspirin"}
+    clf = SequentialClassifier(
+        order="adaptive",
+        feature_costs=0.001,
+        rules=SkipLogic(logic | {"ache": {"after": "aspirin", "answers": True}}),
+    ).fit(form, y)
     clf.save(tmp_path / "form.seq")
     coded = [{"code": "at times"}, {"code": "daily"}]
     with running(create_app(tmp_path / "form.seq")) as client:
         body = fill_in(client, "form", clf, 1, assert_rules_hold)
         items = [told("smokes", valueString="daily"), told("aspirin", valueDecimal=1)]
-        body = post(
-            client, beginning("form", item=[*items, told("packs", valueDecimal=2), told("dose", valueDecimal=2)])
-        )
+        items += [told(name, valueDecimal=2) for name in ("packs", "dose", "ache")]
+        body = post(client, beginning("form", item=items))
     by_name = {one["linkId"]: one for one in form_of(body)}
     assert [one["answerCoding"].pop("system")[-6:] for one in by_name["packs"]["enableWhen"]] == ["smokes"] * 2
     assert by_name["packs"]["enableWhen"] == [{"question": "smokes", "operator": "=", "answerCoding": c} for c in coded]
     assert by_name["packs"]["enableBehavior"] == "any"
     assert by_name["dose"]["enableWhen"] == [{"question": "aspirin", "operator": "exists", "answerBoolean": True}]
+    assert by_name["ache"]["enableWhen"] == [{"question": "aspirin", "operator": "=", "answerDecimal": 1}]
+    assert by_name["ache"]["enableWhen"][0]["answerDecimal"] is not True
     assert not {"enableWhen", "enableBehavior"} & by_name["smokes"].keys()
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import join_names, near, short_repr, value_text
@@ -358,11 +361,13 @@ class _FormSoFar:
         """That a question was answered, or answered so; None where no single value says it."""
         if answer is None:
             return {"question": after, "operator": "exists", "answerBoolean": True}
-        if (coding := self.choices(after).get(value_text(answer))) is not None:
+        number = float(answer) if isinstance(answer, (Real, np.bool_)) else None  # True is 1
+        choices = self.choices(after)
+        coding = choices.get(value_text(answer)) or (None if number is None else choices.get(value_text(number)))
+        if coding is not None:
             meant = {key: coding[key] for key in ("system", "code")}
             return {"question": after, "operator": "=", "answerCoding": meant}
-        number = isinstance(answer, (int, float))
-        return {"question": after, "operator": "=", "answerDecimal": answer} if number else None
+        return None if number is None else {"question": after, "operator": "=", "answerDecimal": number}
 
     def form_items(self, odd: Mapping[str, str]) -> list[Json]:
         """What was asked so far, and what was not ours to ask."""
