@@ -229,12 +229,24 @@ def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path
         ({"confidence": 1.0, "max_items": 1}, "confidence"),
         ({"standard_error": 0.0}, "standard_error"),
         ({"scale": (500, 100), "max_items": 1}, "scale is for target"),
+        ({"scale": 500, "max_items": 1}, "scale must be two numbers, .*; got 500"),
+        ({"scale": (500,), "max_items": 1}, "scale must be two numbers"),
         ({"answers": [[1, 0]], "max_items": 1}, "answers has 2 items, and bank has 3"),
     ],
 )
 def test_what_is_wrong_is_said(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         estimate(**{"bank": BANK} | settings)
+
+
+def test_masked_answers_are_missing() -> None:
+    cells, mask = np.array([[1, 1, 0], [1, 0, 1]]), np.array([[1, 0, 0], [0, 0, 0]])
+    masked, plain = np.ma.array(cells, mask=mask), np.where(mask, -1, cells)
+    plan = estimate({"b": [0.0, 0.5, -0.5]}, target="ability", max_items=3)
+    assert_allclose(plan.acquire(masked).estimate, plan.acquire(plain).estimate)
+    assert_allclose(plan.scores(masked).estimate, plan.scores(plain).estimate)
+    learnt, same = (estimate(None, np.ma.vstack([rows] * 20), max_items=1) for rows in (masked, plain))
+    assert_array_equal(learnt.states.tables, same.states.tables)
 
 
 def test_persons_are_kept_aside_five_times_and_plans_by_price_are_fitted_to_a_hundred(

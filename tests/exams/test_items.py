@@ -602,6 +602,8 @@ def test_cuts_beyond_where_anybody_is_are_told_of(cut: float, band: str) -> None
     with pytest.warns(UserWarning, match=f"cuts: 0.1% of all abilities, of mean 0 .* are in the band '{band}'"):
         ItemResponse.from_items({"b": [0.0]}, [near], labels=["fail", "pass"])
     ItemResponse.from_items({"b": [0.0]}, [near * 3.05 / 3.15], labels=["fail", "pass"])  # 0.114%
+    with pytest.raises(ValueError, match="mean must be between -1e\\+06 and 1e\\+06, got inf"):
+        ItemResponse.from_items({"b": [0.0]}, [0.0], mean=np.inf)
     with pytest.raises(ValueError, match=r"such as cuts=\[0.0\]; got 0.3"):
         ItemResponse.from_items({"b": [0.0]}, 0.3)
 
@@ -618,6 +620,15 @@ def test_answers_are_read_by_name_and_blanks_are_missing(missing: Any) -> None:
     assert model.items_.to_table().index.tolist() == model.standard_errors_.to_table().index.tolist() == names
     assert_array_equal(model.ability(frame[names[::-1]]), model.ability(X))
     assert_array_equal(model.posterior(frame.astype(float) if missing is not pd.NA else frame), model.posterior(X))
+    if missing is not pd.NA:  # as arrays, of rows that lack an answer and of those that lack none
+        told = frame.astype(float).to_numpy()
+        for rows in (told, told[(X >= 0).all(axis=1)], told[:3].tolist()):
+            assert_array_equal(model.ability(rows), model.ability(np.where(np.isnan(rows), -1, rows).astype(int)))
+    objects = frame.to_numpy(dtype=object)
+    masked = np.ma.array(np.where(X < 0, 1, X), mask=X < 0)
+    for form in (objects, masked, masked.astype(float)):
+        assert_array_equal(model.ability(form), model.ability(X))
+        assert_array_equal(ItemResponse("2PL", cuts=[0.0], max_iter=5).fit(form).items_.slopes, plain.items_.slopes)
     with pytest.raises(ValueError, match="evidence has no column 'z'"):
         model.ability(frame.drop(columns="z"))
     with pytest.raises(TypeError, match="integer outcome codes"):

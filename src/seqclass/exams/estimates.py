@@ -14,6 +14,7 @@ from scipy.special import logsumexp, softmax
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent.agent import feature_name
 from seqclass.agent.record import AcquisitionRecord
@@ -295,6 +296,8 @@ def estimate(
     """
     check_choice(target, "target", ("accuracy", "ability"))
     check_choice(cost, "cost", ("squared", "absolute"))
+    if np.shape(scale) != (2,):
+        raise ValueError(f"scale must be two numbers, such as (500, 100) of a mean of 500; got {short_repr(scale)}.")
     scale = (check_real(scale[0], "scale", -np.inf), check_real(scale[1], "scale", 1e-9))
     if scale != (0.0, 1.0) and target == "accuracy":
         raise ValueError('scale is for target="ability": accuracy is a share.')

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, unmask
 from seqclass._utils.frames import is_frame
 from seqclass._utils.stored import require, require_numbers, require_part
 from seqclass._utils.text import join_names, short_repr
@@ -134,7 +134,13 @@ class Tested(LatentStateModel):
         return None
 
     def _check_evidence(self, evidence: Any) -> Any:
-        return super()._check_evidence(_with_blanks(evidence, self.feature_names_, "evidence"))
+        # as of every model, numbers with a point are no codes, unless some are missing
+        floats = type(evidence) is np.ndarray and evidence.dtype.kind == "f" and not np.isnan(evidence).any()
+        return super()._check_evidence(evidence if floats else self._read_answers(evidence))
+
+    def _read_answers(self, evidence: Any) -> Codes:
+        """Outcome codes of answers of which some may be missing, in the order of the items."""
+        return _with_blanks(evidence, self.feature_names_, "evidence")
 
     @abstractmethod
     def _class_labels(self) -> npt.NDArray[Any] | None:
@@ -155,7 +161,8 @@ def answer_codes(X: Any, names: Sequence[Any] | None = None, what: str = "answer
     """Answers as outcome codes, -1 where one is missing, of a data frame the columns of these names, if it has any."""
     import pandas as pd
 
-    if sparse.issparse(X) or isinstance(X, np.ma.MaskedArray) or getattr(X, "dtype", np.dtype("O")).kind in "iub":
+    X = unmask(X)
+    if sparse.issparse(X) or getattr(X, "dtype", np.dtype("O")).kind in "iub":
         return X
     own = None if names is None else names_of(X)
     if own is not None and names is not None:
@@ -163,7 +170,8 @@ def answer_codes(X: Any, names: Sequence[Any] | None = None, what: str = "answer
         if lacking:
             raise ValueError(f"{what} has no column {join_names(lacking)}: give the items their names, or no names.")
         X = X.iloc[:, [own.index(str(name)) for name in names]]
-    values = pd.DataFrame(X).to_numpy(dtype=np.float64, na_value=np.nan)
+    cells = pd.DataFrame(X)
+    values = cells.where(cells.notna(), np.nan).to_numpy(dtype=np.float64, na_value=np.nan)
     known = np.isfinite(values)
     if (np.isinf(values) | (known & (values % 1 != 0))).any():
         raise TypeError(f"{what} must hold integer outcome codes, or nothing where one is missing; discretise it first")
@@ -171,9 +179,11 @@ def answer_codes(X: Any, names: Sequence[Any] | None = None, what: str = "answer
 
 
 def _with_blanks(X: Any, names: Sequence[Any] | None, what: str) -> Codes:
-    """Outcome codes of a data frame, or of numbers some of which are missing; others are as they are."""
-    missing = isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isnan(X).any()
-    return answer_codes(X, names, what) if is_frame(X) or missing else X
+    """Outcome codes of a data frame, or of numbers some of which may be missing; others are as they are."""
+    if is_frame(X) or sparse.issparse(X):
+        return answer_codes(X, names, what)
+    cells = np.asarray(unmask(X))
+    return answer_codes(cells, names, what) if cells.ndim == 2 and cells.dtype.kind in "fO" else X
 
 
 def _dense(X: Codes) -> IntArray:
@@ -383,7 +393,7 @@ class ItemResponse(Tested):
         array([0.7])
         """
         check_is_fitted(self)
-        codes = self._check_evidence(evidence)
+        codes = self._check_evidence(self._read_answers(evidence))
         mean, square, outside = *np.empty((2, codes.shape[0])), False
         for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
             share = state_posterior(codes[rows], self._hidden_prior, self._pad_table)
@@ -409,11 +419,11 @@ class ItemResponse(Tested):
 
     def _reach(self, items: ItemParameters) -> float:
         """Standard deviations to reach on either side, so that nobody's ability is beyond."""
-        step = 0.05
+        step, (mean, sd) = 0.05, self._mean_and_sd()
         place = np.arange(-TUNING.max_reach, TUNING.max_reach + step, step)
         if np.ndim(self.points) or not len(items):
             return TUNING.reach
-        log_chance = np.log(np.maximum(items.probabilities(float(self.mean) + float(self.sd) * place), 1e-300))
+        log_chance = np.log(np.maximum(items.probabilities(mean + sd * place), 1e-300))
         # of nominal items the answer of the able is that of the greatest slope, of others the last or the first
         times = np.where((np.array(items.kinds) == "nominal")[:, None], 1, np.arange(1, items.slopes.shape[1] + 1))
         steep = np.concatenate([np.zeros((len(items), 1)), times * items.slopes], axis=1)
@@ -427,9 +437,12 @@ class ItemResponse(Tested):
                 reach = max(reach, step * int((beyond > TUNING.left_beyond).sum()))
         return reach
 
+    def _mean_and_sd(self) -> tuple[float, float]:
+        return check_real(self.mean, "mean", -1e6, 1e6), check_real(self.sd, "sd", 1e-6, 1e6)
+
     def _grid(self, reach: float = TUNING.reach) -> tuple[FloatArray, FloatArray]:
         """Points of ability and their probabilities."""
-        mean, sd = check_real(self.mean, "mean", -1e6, 1e6), check_real(self.sd, "sd", 1e-6, 1e6)
+        mean, sd = self._mean_and_sd()
         if np.ndim(self.points) == 0:
             if self.weights is not None:
                 raise ValueError("weights are of points that are given: give points too, or leave weights out.")

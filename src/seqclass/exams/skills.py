@@ -240,7 +240,7 @@ class SkillProfile(Tested):
         array([[0.82, 0.11]])
         """
         check_is_fitted(self)
-        codes = self._check_evidence(evidence)
+        codes = self._check_evidence(self._read_answers(evidence))
         result = np.empty((codes.shape[0], self.profiles_.shape[1]))
         for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
             result[rows] = state_posterior(codes[rows], self._hidden_prior, self._pad_table).T @ self.profiles_
