@@ -27,6 +27,15 @@ GAPS = RNG.random(X.shape) < 0.2
 
 
 class TestMaskedArrays:
+    def test_masked_weights_and_costs_are_refused(self) -> None:
+        masked = np.ma.array(np.ones(80), mask=np.arange(80) == 3)
+        with pytest.raises(ValueError, match="sample_weight must be finite; it holds masked entries"):
+            SequentialClassifier().fit(X, Y, sample_weight=masked)
+        with pytest.raises(ValueError, match="feature_costs must be finite; it holds masked entries"):
+            SequentialClassifier(feature_costs=Costs(masked[2:4])).fit(X, Y)
+        with pytest.raises(ValueError, match="prior must be finite; it holds masked entries"):
+            SequentialClassifier().fit(X, Y).with_prior(masked[2:4] / 2)
+
     def test_masked_cells_are_missing(self) -> None:
         masked = np.ma.array(X, mask=GAPS, fill_value=7.0)
         plain = np.where(GAPS, np.nan, X)

@@ -77,8 +77,9 @@ def check_finite(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None 
         raise ParameterError(name, f"must hold numbers only: {error}.") from error
     if shape is not None and array.shape != shape:
         raise ParameterError(name, f"must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ParameterError(name, "must be finite; it holds NaN or infinity.")
+    if np.ma.is_masked(value) or not np.isfinite(array).all():
+        what = "masked entries" if np.ma.is_masked(value) else "NaN or infinity"
+        raise ParameterError(name, f"must be finite; it holds {what}.")
     return array
 
 
