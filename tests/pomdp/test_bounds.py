@@ -181,7 +181,7 @@ def test_without_stages_or_where_all_is_settled():
 def test_tables_are_needed(function):
     problem = random_problem(0, 2)
     untabled = Untabled(problem.prior, problem.likelihoods, problem.prices)
-    with pytest.raises(ValueError, match="tables"):
+    with pytest.raises(ValueError, match=r"tables \(a finite number of contexts\), and this one has none; use"):
         function(untabled)
     assert dual_bound(untabled).value == dual_bound(problem).value
 

@@ -26,8 +26,7 @@ def require_tables(problem: AcquisitionProblem, who: str, instead: str) -> Table
     tables = problem.structure.tables
     if tables is None:
         raise ValueError(
-            f"{who} needs a problem with tables (a finite number of contexts), and this {type(problem).__name__} has "
-            f"none; use {instead}."
+            f"{who} needs a problem with tables (a finite number of contexts), and this one has none; use {instead}."
         )
     return tables
 

@@ -158,7 +158,7 @@ class ProjectedValues(ValueFunction):
     def __init__(self, problem: AcquisitionProblem, projection: AcquisitionProblem, values: ValueFunction) -> None:
         super().__init__(problem, values.n_stages)
         if projection.structure.tables is None:
-            raise ValueError(f"projection must have tables, and this {type(projection).__name__} has none.")
+            raise ValueError("projection must have tables, and this one has none.")
         self.projection = projection
         self.values = values
 

@@ -485,8 +485,8 @@ class ProjectedValueIteration(Solver):
         require_fixed_order(problem, "ProjectedValueIteration")
         if self._projection(problem) is None:
             raise ValueError(
-                "ProjectedValueIteration needs a problem with tables or a projection, and this "
-                f"{type(problem).__name__} has neither; use Lookahead."
+                "ProjectedValueIteration needs a problem with tables or a projection, and this one has neither; use "
+                "Lookahead."
             )
 
     def _projection(self, problem: AcquisitionProblem) -> AcquisitionProblem | None:

@@ -253,8 +253,7 @@ class HiddenInformation(OrderingRule):
         """Refuse a problem without hidden states; see `OrderingRule.check`."""
         if problem.structure.states is None:
             raise ValueError(
-                f"HiddenInformation needs a problem with hidden states, and this {type(problem).__name__} has none; "
-                "use ClassInformation."
+                "HiddenInformation needs a problem with hidden states, and this one has none; use ClassInformation."
             )
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
