@@ -187,10 +187,11 @@ def _first_cases(cases: TrialCases, n: int) -> TrialCases:
 class Panels(_PanelSolver):
     """Plans visits: which questions to order together, when to look, and when to stop.
 
-    If there are few partial answers and sets, the recursion over all of them gives the optimum over all panels.
-    Otherwise panels are grown question by question, judged by values of what follows, which a regression learns along
-    the policy; each round starts from the policy of the one before. Panels of constant size two and four, a single
-    visit, and one question at a time are tried as well. The policy that costs least on simulated cases is taken.
+    If there are few partial answers and sets, the recursion over all of them gives the optimum over all panels: in any
+    order, without ``max_cost``, and where nothing is known at the start. Otherwise panels are grown question by
+    question, judged by values of what follows, which a regression learns along the policy; each round starts from the
+    policy of the one before. Panels of constant size two and four, a single visit, and one question at a time are tried
+    as well. The policy that costs least on simulated cases is taken.
 
     Parameters
     ----------
