@@ -298,6 +298,23 @@ def test_answers_are_taken_in_the_forms_that_fillers_write(client: Any, item: An
         assert believed(same) != believed({"linkId": same["linkId"]})
 
 
+def test_values_that_are_no_codes_have_codes_of_their_own(tmp_path: Path) -> None:
+    """FHIR takes no code with two blanks or a tab; what stands for it is the code of no other value."""
+    values, y = ["a\tb", "c  d", "option-0", "option-1"], np.arange(80) % 2
+    X = pd.DataFrame({"pain": np.array(values)[np.arange(80) // 2 % 2 + 2 * y]})
+    X.iloc[:8, 0], y[:4] = values * 2, 1 - y[:4]
+    clf = SequentialClassifier(feature_costs=0.001).fit(X, y)
+    clf.save(tmp_path / "form.seq")
+    with running(create_app(tmp_path / "form.seq")) as client:
+        [item] = form_of(post(client, beginning("form")))
+        codings = {one["valueCoding"]["display"]: one["valueCoding"] for one in item["answerOption"]}
+        assert (codings["option-1"]["code"], codings["a\tb"]["code"]) == ("option-1", "option-a%09b")
+        for value in values:
+            body = post(client, beginning("form", item=[told("pain", valueCoding=codings[value])]))
+            [belief] = [one["answer"] for one in body["item"][-1]["item"] if one["linkId"] == f"{RESULT}/belief/1"]
+            assert belief[0]["valueDecimal"] == pytest.approx(clf.predict_proba(pd.DataFrame({"pain": [value]}))[0, 1])
+
+
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "name": ({"item": [told("aeg", valueDecimal=1)]}, "linkId='aeg'", "did you mean 'age'?"),
     "text": (

@@ -305,14 +305,14 @@ class _FormSoFar:
     def choices(self, name: str) -> dict[str, Json]:
         """Codings of the values to choose from, by value; none where a number is to be told."""
         texts = answer_choices(self.model.agent, self.features[name].column, self.labels)
-        return {value: self._coding(name, value, text, n) for n, (value, text) in enumerate(texts.items())}
+        return {value: self._coding(name, value, text) for value, text in texts.items()}
 
-    def _coding(self, name: str, value: str, text: str, number: int) -> Json:
-        """The coding of a value: the code of the labels, else the value itself, or its number where that is no code."""
+    def _coding(self, name: str, value: str, text: str) -> Json:
+        """The coding of a value: the code of the labels, else the value itself, quoted where that is no code."""
         code_of = self.labels.code
         if match := code_of(name, value) or (code_of("class", value) if name == "decision" else None):
             return match | {"display": text}
-        code = value if _CODE.fullmatch(value) else f"option-{number}"
+        code = value if _CODE.fullmatch(value) else f"option-{quote(value, '')}"
         return {"system": f"{self.url}/{quote(name, '')}", "code": code, "display": text if text.strip() else code}
 
     def question(self, name: str, read_only: bool = False, note: str = "") -> Json:
@@ -382,7 +382,7 @@ class _FormSoFar:
         """What comes out, as a group of the form and as its answers: the decision, and what is believed of the case."""
         labels, agent = self.labels, self.model.agent
         decisions = list(map(str, agent.decisions.tolist()))
-        codings = {d: self._coding("decision", d, labels.decision_text(d), n) for n, d in enumerate(decisions)}
+        codings = {d: self._coding("decision", d, labels.decision_text(d)) for d in decisions}
         options = [{"valueCoding": coding} for coding in codings.values()]
         items = [{"linkId": f"{_RESULT}/decision", "text": "Decision", "type": "choice", "answerOption": options}]
         answers = [{"linkId": f"{_RESULT}/decision", "answer": [{"valueCoding": codings[step["decision"]]}]}]
@@ -392,7 +392,7 @@ class _FormSoFar:
             items.append({"linkId": f"{_RESULT}/{key}", "text": text, "type": "decimal"})
             answers.append({"linkId": f"{_RESULT}/{key}", "answer": [{"valueDecimal": number}]})
         if step["prediction_set"] is not None:
-            own = {c: self._coding("class", c, labels.class_text(c), n) for n, c in enumerate(step["belief"])}
+            own = {c: self._coding("class", c, labels.class_text(c)) for c in step["belief"]}
             item: Json = {"linkId": f"{_RESULT}/prediction_set", "text": "Classes that it may be", "type": "choice"}
             items.append(item | {"repeats": True, "answerOption": [{"valueCoding": coding} for coding in own.values()]})
             if values := [{"valueCoding": own[name]} for name in step["prediction_set"]]:
