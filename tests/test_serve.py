@@ -416,6 +416,10 @@ def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
         response = client.post("/next", content=content, headers={"content-type": "application/json"})
         assert response.status_code in (status, 400 if status == 422 else status), response.text
         assert response.json()["detail"][0]["msg"]
+    for path in ("/next", "/fhir/Questionnaire/$next-question"):  # as curl -d sends it
+        response = client.post(path, content=b"{}", headers={"content-type": "application/x-www-form-urlencoded"})
+        assert response.status_code in (400, 422)
+        assert "send the header 'content-type: application/json'" in response.text
     assert client.get("/nowhere").status_code == 404
     assert client.get("/next").status_code == 405
     assert post(client, "/next", {})["model"] == "grid 0"

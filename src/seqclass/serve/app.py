@@ -266,6 +266,9 @@ def _problem(path: str, status: int, place: list[str], message: str, headers: An
 def _invalid(request: Request, error: Any) -> Response:
     """What is wrong with a request that has not the form of its kind."""
     problems = [{key: one[key] for key in ("loc", "msg", "type")} for one in error.errors()]
+    if problems[0]["type"] != "missing" and "json" not in request.headers.get("content-type", ""):  # so it was not read
+        said = "the body is read as JSON only if the request says so: send the header 'content-type: application/json'."
+        problems = [{"loc": ["header", "content-type"], "msg": said, "type": "value_error"}]
     if request.url.path.startswith("/fhir/"):
         return _problem(request.url.path, 400, [], "; ".join(one["msg"] for one in problems))
     return _json({"detail": problems}, 422)
