@@ -268,6 +268,8 @@ def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     assert table.loc["all", ["n_persons", "errors"]].tolist() == pytest.approx([2000, report.errors.mean()])
     assert table.loc["all", "rmse"] == pytest.approx((report.rmse**2).mean() ** 0.5)
     assert ((report.longest >= 0) & (report.longest <= 1)).all()
+    with pytest.raises(ValueError, match="n_persons must be at least 8, got 5"):
+        exam_report(clf, 5)
     with pytest.raises(ValueError, match="must be an ItemResponse"):
         exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
 

@@ -139,7 +139,10 @@ def test_weights_are_rows_told_several_times() -> None:
     "settings, words",
     [
         ({"q_matrix": [[1, 2]] * 7}, "must hold 0 and 1"),
-        ({"q_matrix": np.ones((7, 7), dtype=int)}, "7 skills, and 6 are the most"),
+        (
+            {"q_matrix": np.ones((7, 7), dtype=int)},
+            r"7 skills, and 6 are the most: name the one .* by target=, beside which",
+        ),
         ({"q_matrix": np.ones((7, 11), dtype=int), "target": 0}, "11 skills, and 10 are the most"),
         ({"q_matrix": [[1, 0], [0, 0]]}, "item 1 needs no skill"),
         ({"q_matrix": [[1, 0], [1, 0]]}, "skill 1 is needed by no item"),

@@ -137,8 +137,7 @@ def exam_report(
     >>> float(report.exposure.max()), report.to_frame().shape
     (1.0, (3, 10))
     """
-    check_integer(n_persons, "n_persons", 1)
-    check_integer(n_bands, "n_bands", 1, n_persons)
+    check_integer(n_persons, "n_persons", check_integer(n_bands, "n_bands", 1))
     agent, rng = agent_of(clf), as_generator(random_state)
     model: Any = agent.model
     if not isinstance(model, ItemResponse):

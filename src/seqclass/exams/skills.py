@@ -253,7 +253,8 @@ class SkillProfile(Tested):
         n_skills = q.shape[1]
         most = TUNING.max_skills if self.target is not None else TUNING.max_profile_skills
         if n_skills > most:
-            less = "drop some" if self.target is not None else f"name one that matters, target=, of {TUNING.max_skills}"
+            beside = f"name the one that matters by target=, beside which there may be {TUNING.max_skills - 1}"
+            less = "drop some" if self.target is not None else beside
             raise ValueError(f"q_matrix has {n_skills} skills, and {most} are the most: {less}.")
         for axis, what, does in ((1, "item", "needs no skill"), (0, "skill", "is needed by no item")):
             none = np.flatnonzero(q.sum(axis=axis) == 0)
