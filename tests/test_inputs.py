@@ -17,8 +17,9 @@ from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
-from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus
+from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus, acquire
 from seqclass.selection import FIRES, SAOLA
+from seqclass.stats import mean_interval, paired_t_test
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b"], 40)
@@ -45,6 +46,13 @@ class TestMaskedArrays:
         assert [str(e) for e in clf.explain(masked[:5])] == [str(e) for e in other.explain(plain[:5])]
         np.testing.assert_array_equal(Discretizer(3).fit(masked).transform(masked), Discretizer(3).fit_transform(plain))
 
+    def test_masked_scores_are_missing(self) -> None:
+        scores, others = np.ma.array(X[:, 0], mask=GAPS[:, 0]), X[:, 1]
+        with pytest.raises(ValueError, match=r"a is missing at .*; put it right"):
+            paired_t_test(scores, others)
+        plain = np.where(GAPS[:, 0], np.nan, X[:, 0])
+        assert str(mean_interval(scores, nan="omit")) == str(mean_interval(plain, nan="omit"))
+
     @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_])
     def test_masked_outcomes_are_missing(self, dtype: Any) -> None:
         codes = (X > 0).astype(dtype)
@@ -54,6 +62,9 @@ class TestMaskedArrays:
         np.testing.assert_array_equal(one.counts_, other.counts_)
         scores = [InformationFilter().fit(data, Y).scores_ for data in (masked, plain)]
         np.testing.assert_array_equal(*scores)
+        policy = SequentialClassifier(discretizer="precomputed", feature_costs=0.001).fit(plain, Y).policy_
+        ended = [acquire(policy, codes) for codes in (masked, plain)]
+        np.testing.assert_array_equal(*(one.leaf_belief[one.leaf] for one in ended))
 
     def test_a_mask_that_hides_nothing(self) -> None:
         masked = np.ma.array(X)

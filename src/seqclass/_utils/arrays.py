@@ -67,6 +67,11 @@ def unmask(X: Any, fill: float = np.nan) -> Any:
     return X.astype(object).filled(None) if X.dtype.kind not in "biuf" else X.filled(fill)
 
 
+def unmask_codes(X: Any) -> Any:
+    """Give masked outcome codes as ordinary ones, -1 where they are masked; other numbers as `unmask` does."""
+    return unmask(X.astype(np.int64), -1) if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "iub" else unmask(X)
+
+
 def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[slice]:
     """Cut ``n`` rows into slices whose work fits in ``budget`` bytes."""
     step = max(1, int(budget // max(1.0, bytes_per_row)))

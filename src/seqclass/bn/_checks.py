@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from seqclass._utils.arrays import FloatArray, IntArray, unmask
+from seqclass._utils.arrays import FloatArray, IntArray, unmask_codes
 from seqclass._utils.validation import check_choice, check_distribution, in_order, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
@@ -25,9 +25,7 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
             X = X.copy()
             X.sum_duplicates()
     else:
-        if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "iub":
-            X = unmask(X.astype(np.int64), -1)
-        X = np.asarray(unmask(X))
+        X = np.asarray(unmask_codes(X))
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
     if X.dtype.kind not in "iub":

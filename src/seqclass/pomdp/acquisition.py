@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask_codes
 from seqclass._utils.tables import Readable, count_text
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
@@ -186,7 +186,7 @@ def acquire(
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
     as_policy(policy)
-    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else unmask_codes(X)
     if X.ndim != 2 or X.dtype.kind not in "biu":
         raise ValueError(f"X must be outcomes, a matrix of int; got {X.dtype} of shape {X.shape}.")
     if start is None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import FloatArray, unmask
 from seqclass._utils.validation import check_choice, check_real
 
 NAN = ("raise", "omit")
@@ -65,7 +65,7 @@ def ranks(table: FloatArray, higher_is_better: bool, tolerance: float) -> FloatA
 
 def _numbers(scores: Any, name: str) -> FloatArray:
     try:
-        values = np.asarray(scores, dtype=np.float64)
+        values = np.asarray(unmask(scores), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers only: {error}.") from error
     if np.isinf(values).any():

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
+from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance, unmask
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.stats._scores import check_vector
@@ -137,7 +137,7 @@ def mean_interval(
         raise ValueError(f"scores must lie in bounds, between {low:g} and {high:g}, got {wrong:g}.")
     weight = None if weights is None else check_not_negative(weights, "weights", np.shape(scores)).reshape(-1)
     if weight is not None:
-        weight = weight[~np.isnan(np.asarray(scores, dtype=np.float64).reshape(-1))]
+        weight = weight[~np.isnan(np.asarray(unmask(scores), dtype=np.float64).reshape(-1))]
         if not weight.min() > 0:
             raise ValueError("weights must be above 0: leave out the scores that do not count.")
     error, mean = standard_error(values, test_to_train, weight), mean_and_variance(values, weight)[0]
