@@ -239,6 +239,23 @@ def test_what_is_wrong_is_said(settings: dict[str, Any], message: str) -> None:
         estimate(**{"bank": BANK} | settings)
 
 
+@pytest.mark.parametrize("target", ["accuracy", "ability"])
+def test_answers_of_persons_who_are_known_are_found_by_name(target: str) -> None:
+    """Columns in another order than the items of the bank had been taken for its items, one after the other."""
+    difficulty, names = np.array([-1.5, 0.0, 1.5, 0.3]), list("pqrs")
+    bank = {"b": difficulty, "item": names}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=POINTS)
+    known = pd.DataFrame(model.sample(60, random_state=0)[0], columns=names)
+    plan, other = (estimate(bank, known[own], target=target, max_items=2) for own in (names, names[::-1]))
+    rows = known.iloc[:5]
+    assert other.acquire(rows).items == plan.acquire(rows).items
+    assert_array_equal(other.acquire(rows).estimate, plan.acquire(rows).estimate)
+    with pytest.raises(ValueError, match="answers has no column 'p'"):
+        estimate(bank, known.rename(columns={"p": "x"}), max_items=2)
+    with pytest.raises(ValueError, match="answers: feature 1 has outcome 2 in row 0, but its outcomes are"):
+        estimate(bank, known.assign(q=2), max_items=2)
+
+
 def test_masked_answers_are_missing() -> None:
     cells, mask = np.array([[1, 1, 0], [1, 0, 1]]), np.array([[1, 0, 0], [0, 0, 0]])
     masked, plain = np.ma.array(cells, mask=mask), np.where(mask, -1, cells)

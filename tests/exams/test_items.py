@@ -633,6 +633,8 @@ def test_answers_are_read_by_name_and_blanks_are_missing(missing: Any) -> None:
         model.ability(frame.drop(columns="z"))
     with pytest.raises(TypeError, match="integer outcome codes"):
         model.ability(X + 0.5)
+    with pytest.raises(ValueError, match=r"item 'z' has 4 outcomes, and kind='2PL' takes two"):
+        ItemResponse("2PL", cuts=[0.0]).fit(frame.fillna(0).assign(z=3))
 
 
 def test_a_session_takes_no_answer_for_a_missing_one() -> None:

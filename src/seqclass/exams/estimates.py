@@ -20,6 +20,7 @@ from seqclass.agent.agent import feature_name
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
 from seqclass.bn import ClassMixture
+from seqclass.bn._checks import check_codes
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.exams._item_curves import TINY
@@ -253,7 +254,8 @@ def estimate(
     bank : ItemResponse, ItemParameters, data frame, mapping or path, optional
         The items; what `ItemResponse.from_items` reads. None: learnt from ``answers``.
     answers : array-like or data frame of shape (n_persons, n_items), optional
-        Outcome codes, -1 or NaN where missing, of persons who are known.
+        Outcome codes, -1 or NaN where missing, of persons who are known. Columns of a data frame are found by
+        the items' names, where the bank has them.
     target : {"accuracy", "ability"}
         What is estimated. Accuracy is the mean over all items of the outcome as a share of the highest one.
     cost : {"squared", "absolute"}
@@ -307,16 +309,18 @@ def estimate(
         raise ValueError("bank is missing: give the parameters of the items, or answers to learn them from.")
     if price is None and standard_error is None and max_items is None:
         raise ValueError("say when to stop: by the price of an item, a standard_error, or max_items.")
-    persons = None if answers is None else np.asarray(answer_codes(answers))
     if bank is None:
-        assert persons is not None  # or there would be nothing at all
-        size = np.maximum(persons.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
-        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(persons, n_outcomes=size)
+        codes = np.asarray(answer_codes(answers))
+        size = np.maximum(codes.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
+        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(codes, n_outcomes=size)
     model = bank if isinstance(bank, ItemResponse) else ItemResponse.from_items(bank, cuts=[0.0])
-    if persons is not None and persons.shape[1] != model.n_features_in_:
-        raise ValueError(f"answers has {persons.shape[1]} items, and bank has {model.n_features_in_}.")
     columns = getattr(answers, "columns", None)
-    names = model.feature_names_ if columns is None else list(map(str, columns))
+    names = list(map(str, columns)) if model.feature_names_ is None and columns is not None else model.feature_names_
+    persons = None if answers is None else np.asarray(answer_codes(answers, model.feature_names_))
+    if persons is not None:
+        if persons.shape[1] != model.n_features_in_:
+            raise ValueError(f"answers has {persons.shape[1]} items, and bank has {model.n_features_in_}.")
+        persons = check_codes(persons, n_outcomes=model.n_outcomes_, name="answers")
     stop = _Stop(
         price,
         None if standard_error is None else check_real(standard_error, "standard_error", 1e-9) / scale[1],

@@ -129,6 +129,9 @@ class Tested(LatentStateModel):
         self.log_likelihood_, self.n_iter_, self.converged_ = float("nan"), 0, True
         self.timings_ = {"structure": 0.0, "parameters": 0.0}
 
+    def _item_name(self, item: int) -> str:
+        return f"feature {item}" if self.feature_names_ is None else f"item {short_repr(self.feature_names_[item])}"
+
     def _item_names(self) -> list[str] | None:
         """Names of the items, where the settings have them."""
         return None
@@ -563,8 +566,8 @@ class ItemResponse(Tested):
         many = np.flatnonzero(self.n_outcomes_ > 2)
         if many.size and self.kind.endswith("PL"):
             raise ValueError(
-                f"feature {many[0]} has {self.n_outcomes_[many[0]]} outcomes, and kind={self.kind!r} takes two: give "
-                'kind="graded" or "nominal".'
+                f"{self._item_name(many[0])} has {self.n_outcomes_[many[0]]} outcomes, and kind={self.kind!r} takes "
+                'two: give kind="graded" or "nominal".'
             )
         groups = []
         for size in np.unique(self.n_outcomes_[self.n_outcomes_ > 1]).tolist():

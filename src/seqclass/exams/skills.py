@@ -320,7 +320,8 @@ class SkillProfile(Tested):
         many = np.flatnonzero(self.n_outcomes_ > 2)
         if many.size:
             raise ValueError(
-                f"feature {many[0]} has {self.n_outcomes_[many[0]]} outcomes: items are right or wrong, 1 or 0."
+                f"{self._item_name(many[0])} has {self.n_outcomes_[many[0]]} outcomes: items are right or wrong, 1 or "
+                "0."
             )
         allowed = np.zeros((1, met.shape[1]))
         if codes is not None:
