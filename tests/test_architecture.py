@@ -702,7 +702,6 @@ TOLD_APART = {
     ("fitting/_fit.py", "DiscreteNetwork"): "the states of a network that was given are read here only",
     ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",
     ("pomdp/bounds/dual.py", "LookaheadPolicy"): "whether a policy follows the values of the bound",
-    ("pomdp/files/policies.py", "FreeLayout"): "the two layouts of a file are read there only",
     ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
     ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",
     ("pomdp/sweeps/frontier.py", "SampledObservations"): "paths of a sweep that is not exact are drawn in strata",

@@ -24,6 +24,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import one_step_costs
+from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.unrolled import FreeNodes
 
@@ -241,6 +242,16 @@ def test_a_shorter_horizon_asks_fewer(make: Any, tmp_path: Path) -> None:
         assert (policy.n_stages, policy.info.status) == (n_stages, "converged" if whole else "truncated")
         # look-ahead does not ask beyond the horizon, and loses nothing within
         assert case.run(policy)[0] == pytest.approx(case.optimum(n_stages), abs=1e-9)
+
+
+def test_skip_logic_is_in_the_file(tmp_path: Path) -> None:
+    """Nodes are answers there, and the tables are of hidden states all the same."""
+    tables = np.random.default_rng(1).dirichlet(np.ones(2), (3, 2)).transpose(0, 2, 1)
+    plain = TableProblem([0.4, 0.6], np.ascontiguousarray(tables), 0.02, any_order=True)
+    problem = with_rules(plain, {"skip": [{"question": 2, "after": 0, "answers": [1]}]})
+    assert optimal_cost(problem) > optimal_cost(plain) + 0.2
+    for read in (solved, solved_factored):
+        assert -read(problem, tmp_path / "a").value == pytest.approx(optimal_cost(problem), abs=1e-9)
 
 
 def two_sensors() -> TableProblem:

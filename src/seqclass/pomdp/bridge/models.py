@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -16,11 +14,13 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
+from seqclass.costs import first_of_groups
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import check_problem, require_no_visits, require_one_start, require_tables
-from seqclass.pomdp.problem import AcquisitionProblem, observations
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.ties import TIE
-from seqclass.pomdp.unrolled import FreeNodes
+from seqclass.pomdp.unrolled import FreeNodes, Nodes, StageNodes
 
 __all__ = ["PomdpPyModels", "to_pomdp_py"]
 
@@ -57,25 +57,16 @@ class Item:
 
 
 class StateItem(Item):
-    """A stage, the class, the context and, where contexts are several, the outcome that led there; or the end."""
+    """A stage, the class or hidden state, and the node of what was asked, in a fixed order the context; or the end."""
 
     def __init__(self, name: str, key: tuple[int, ...]) -> None:
         super().__init__(name, key)
-        self.stage, self.label, self.context, self.outcome = key
-        self.hidden = self.label
+        self.stage, self.label, self.node, self.hidden, self.context, self.outcome = key
 
     @property
     def is_end(self) -> bool:
         """Whether a decision has been taken."""
         return self.stage < 0
-
-
-class FreeStateItem(StateItem):
-    """How many questions were asked, the class, the node of what was asked, and the hidden state; or the end."""
-
-    def __init__(self, name: str, key: tuple[int, ...]) -> None:
-        super().__init__(name, key)
-        self.node, self.hidden = key[2:]
 
 
 class ActionItem(Item):
@@ -85,6 +76,7 @@ class ActionItem(Item):
         super().__init__(name, key)
         self.decision = None if key[0] < 0 else key[0]
         self.question = key[1] if len(key) > 1 else None
+        self.place = self.question or 0  # among those that ask
 
 
 class ObservationItem(Item):
@@ -95,60 +87,84 @@ class ObservationItem(Item):
         self.outcome = key[0]
 
 
-class Process(ABC):
-    """What the models share: from stage ``first`` on, and decided at stage ``last`` at the latest."""
+class Process:
+    """What the models share: the process of a problem over its nodes, from P(class, or hidden state) at the first."""
 
-    state_kind = "State"
-    #: Cost of each decision by class, or hidden state.
-    costs: list[list[float]]
-
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        first: int,
-        last: int,
-        belief: FloatArray,
-        asks: Sequence[tuple[str, tuple[int, ...]]],
-        n_outcomes: int,
-    ) -> None:
-        self.problem, self.first, self.last, self.belief = problem, first, last, belief
-        kinds = types()
-        self._state_type = getattr(kinds, self.state_kind)
-        self.end = self._state_type("end", (-1, -1, -1, -1))
+    def __init__(self, nodes: Nodes, belief: FloatArray) -> None:
+        problem, kinds = nodes.problem, types()
+        self.nodes, self.problem, self.first, self.belief = nodes, problem, nodes.stage, belief
+        self._state_type = kinds.State
+        self.end = kinds.State("end", (-1,) * 6)
+        asks = [(f"ask_{q}", (-1, q)) for q in range(problem.n_questions)] if problem.any_order else [("ask", (-1,))]
         self.asking = [kinds.Action(name, key) for name, key in asks]
         self.decisions = [kinds.Action(f"decide_{d}", (d,)) for d in range(problem.n_decisions)]
         self.actions = [*self.asking, *self.decisions]
-        self.observations = [kinds.Observation(f"o{v}", (v,)) for v in range(n_outcomes)]
+        self.observations = [kinds.Observation(f"o{v}", (v,)) for v in range(nodes.n_outcomes)]
+        self.costs = nodes.costs.tolist()
+        worst = nodes.costs.max(axis=1)
+        #: What asking costs in each hidden state where nothing can be asked, or not that.
+        self.penalty = [2 * float(worst.max()) or 1.0] * len(worst) if problem.any_order else worst.tolist()
+        self.prices: list[list[list[float]]] = [prices.tolist() for prices in nodes.prices]
+        self.after: list[Any] = [following.tolist() for following in nodes.following]
         self._states: dict[tuple[int, ...], Any] = {}
+        self._rows: dict[tuple[int, int, int], list[list[float]]] = {}
+        self._open: dict[tuple[int, int], list[Any]] = {}
         self._to_end = {self.end: 1.0}
         self._nothing = [1.0]
         self._following: dict[tuple[Any, Any], dict[Any, float]] = {}
         self._shown: dict[tuple[Any, Any], list[float]] = {}
         self._draws: dict[Any, tuple[list[Any], list[float]]] = {}
 
-    @abstractmethod
-    def asks(self, state: Any, action: Any) -> bool:
-        """Whether something is bought: the end absorbs, and nothing is bought there."""
+    def state(self, stage: int, hidden: int, node: int) -> Any:
+        """Return the state of these coordinates, always the same object."""
+        if (stage, hidden, node) not in self._states:
+            label = int(self.nodes.classes[hidden])
+            name, context, outcome = self.nodes.coordinates(stage - self.first, hidden, node)
+            state = self._state_type(f"s{stage}{name}", (stage, label, node, hidden, context, outcome))
+            self._states[stage, hidden, node] = state
+        return self._states[stage, hidden, node]
 
-    @abstractmethod
+    def start(self) -> list[Any]:
+        """State of each class, or hidden state, at the first stage."""
+        return [self.state(self.first, hidden, 0) for hidden in range(self.nodes.n_hidden)]
+
+    def all_states(self) -> list[Any]:
+        """Every state that can be reached, by stages; the end last."""
+        levels, hidden = enumerate(self.prices, self.first), range(self.nodes.n_hidden)
+        return [*(self.state(k, h, n) for k, level in levels for n in range(len(level)) for h in hidden), self.end]
+
+    def table(self, level: int, node: int, question: int) -> list[list[float]]:
+        """P(outcome | hidden state) of a question at a node: a row an outcome."""
+        key = level, 0 if self.nodes.by_set else node, question
+        if key not in self._rows:
+            self._rows[key] = self.nodes.table(question, level, key[1])[0].tolist()
+        return self._rows[key]
+
     def price(self, state: Any, action: Any) -> float:
-        """What asking costs, where a case has not ended."""
-
-    @abstractmethod
-    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states, with their probabilities, once something is bought."""
-
-    @abstractmethod
-    def _find_odds(self, state: Any, action: Any) -> list[float]:
-        """Probability of each outcome once something was bought and ``state`` is reached."""
+        """Price of a question; what is not open costs as much as the worst decision, or more."""
+        price: float = self.prices[state.stage - self.first][state.node][action.place]
+        return price if price < np.inf else self.penalty[state.hidden]
 
     def successors(self, state: Any, action: Any) -> dict[Any, float]:
         """Next states with their probabilities."""
-        if not self.asks(state, action):
+        if action.decision is not None or state.is_end:
             return self._to_end
         if (state, action) not in self._following:
             self._following[state, action] = self._find_successors(state, action)
         return self._following[state, action]
+
+    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states, with their probabilities, once a question was asked; what is not open cannot be."""
+        if action not in self.may_ask(state, None):
+            return self._to_end
+        level, stage, hidden = state.stage - self.first, state.stage + 1, state.hidden
+        places = self.after[level][state.node][action.place]
+        if self.nodes.by_set:
+            return {self.state(stage, hidden, places[0]): 1.0}
+        ways = zip(places, self.table(level, state.node, action.place))
+        states = {self.state(stage, hidden, place): row[hidden] for place, row in ways if place >= 0}
+        # a class that cannot be there leads nowhere
+        return states if sum(states.values()) > 0.5 else self._to_end
 
     def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
@@ -157,6 +173,16 @@ class Process(ABC):
         if (state, action) not in self._shown:
             self._shown[state, action] = self._find_odds(state, action)
         return self._shown[state, action]
+
+    def _find_odds(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once something was bought and ``state`` is reached."""
+        level = state.stage - self.first
+        outcome = int(self.nodes.outcomes_at(level)[state.node, action.place])
+        if outcome < 0:
+            return self._nothing
+        if self.nodes.by_set:
+            return list(map(float, self.nodes.outcome_table(action.place, level)[:, state.hidden]))
+        return [float(v == outcome) for v in range(len(self.observations))]
 
     def reward(self, state: Any, action: Any) -> float:
         """Minus the cost."""
@@ -173,11 +199,41 @@ class Process(ABC):
         # the last sum may differ from one by rounding
         return items[bisect_right(sums, random.random() * sums[-1], 0, len(sums) - 1)]
 
+    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
+        """Questions that are open in a state, or after a history."""
+        if state is not None:
+            level, node = state.stage - self.first, state.node
+        else:
+            level, node = len(history or ()), 0
+            for number, step in enumerate(history or ()):
+                node = self._node_after(number, node, *step)
+        if node < 0:
+            return []
+        if (level, node) not in self._open:
+            pairs = zip(self.asking, self.prices[level][node])
+            self._open[level, node] = [action for action, price in pairs if price < np.inf]
+        return self._open[level, node]
+
+    def _node_after(self, level: int, node: int, action: Any, observation: Any) -> int:
+        """Node after an action at a node and what was seen then, -1 where there is none."""
+        if action.decision is not None or node < 0 or level >= len(self.after):
+            return -1
+        following: int = self.after[level][node][action.place][0 if self.nodes.by_set else observation.outcome]
+        return following
+
+    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
+        """Belief in the classes after a history, of any scale."""
+        belief, node = self.belief, 0
+        for level, (action, observation) in enumerate(history):
+            belief = belief * self.table(level, max(node, 0), action.place)[observation.outcome]
+            node = self._node_after(level, node, action, observation)
+        return np.asarray(np.bincount(self.nodes.classes, belief, self.problem.n_classes), dtype=np.float64)
+
 
 class OfProcess:
     """A model of a process."""
 
-    def __init__(self, staged: Unrolled | Staged) -> None:
+    def __init__(self, staged: Process) -> None:
         self.staged = staged
 
 
@@ -245,7 +301,7 @@ class Reward(OfProcess):
 class Acting:
     """Which actions make sense, and what a rollout does."""
 
-    def __init__(self, staged: Unrolled | Staged, guided: bool) -> None:
+    def __init__(self, staged: Process, guided: bool) -> None:
         self.staged = staged
         self.guided = guided
         self._decided: dict[tuple[Any, ...], Any] = {}
@@ -306,7 +362,6 @@ def types() -> SimpleNamespace:
     library = pomdp_py()
     bases = {
         "State": (StateItem, library.State),
-        "FreeState": (FreeStateItem, library.State),
         "Action": (ActionItem, library.Action),
         "Observation": (ObservationItem, library.Observation),
         "TransitionModel": (Transition, library.TransitionModel),
@@ -319,200 +374,6 @@ def types() -> SimpleNamespace:
 
 def _revive(kind: str, name: str, key: tuple[int, ...]) -> Any:
     return getattr(types(), kind)(name, key)
-
-
-class Unrolled(Process):
-    """The process of a problem in any order over the nodes of what was asked."""
-
-    state_kind = "FreeState"
-
-    def __init__(self, nodes: FreeNodes, belief: FloatArray | None = None) -> None:
-        problem, first = nodes.problem, nodes.levels[0].stage
-        known = nodes.belief(nodes.levels[0])[0] if belief is None else belief
-        asks = [(f"ask_{question}", (-1, question)) for question in range(problem.n_questions)]
-        super().__init__(problem, first, first + nodes.n_more, known, asks, int(problem.n_outcomes.max(initial=1)))
-        self.nodes = nodes
-        self.penalty = 2 * float(problem.decision_costs.max()) or 1.0
-        self.costs = nodes.costs.tolist()
-        self.prices: list[list[list[float]]] = [prices.tolist() for prices in nodes.prices]
-        self.after: list[Any] = [following.tolist() for following in nodes.following]
-        self._rows: dict[tuple[int, int, int], list[list[float]]] = {}
-
-    def state(self, stage: int, hidden: int, node: int) -> Any:
-        """Return the state of these coordinates, always the same object."""
-        label = int(self.nodes.classes[hidden])
-        key = (stage, label, node, hidden)
-        if key not in self._states:
-            several = f"h{hidden}" if self.nodes.n_hidden > self.problem.n_classes else ""
-            self._states[key] = self._state_type(f"s{stage}_n{node}_c{label}{several}", key)
-        return self._states[key]
-
-    def start(self) -> list[Any]:
-        """State of each class, or hidden state, at the first stage."""
-        return [self.state(self.first, hidden, 0) for hidden in range(self.nodes.n_hidden)]
-
-    def all_states(self) -> list[Any]:
-        """Every state, by numbers of questions; the end last."""
-        levels = enumerate(self.nodes.levels, self.first)
-        hidden = range(self.nodes.n_hidden)
-        return [*(self.state(k, h, n) for k, level in levels for n in range(len(level)) for h in hidden), self.end]
-
-    def table(self, stage: int, node: int, question: int) -> list[list[float]]:
-        """P(outcome | hidden state) of a question at a node: a row an outcome."""
-        key = (0, 0, question) if self.nodes.by_set else (stage, node, question)
-        if key not in self._rows:
-            level = self.nodes.levels[key[0] and stage - self.first]
-            self._rows[key] = self.nodes.likelihood(question, level[np.array([key[1]])])[0].tolist()
-        return self._rows[key]
-
-    def asks(self, state: Any, action: Any) -> bool:
-        """Whether something is bought: the end absorbs, and what is not open cannot be asked."""
-        return action.decision is None and not state.is_end and action in self.may_ask(state, None)
-
-    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
-        places = self.after[state.stage - self.first][state.node][action.question]
-        if self.nodes.by_set:
-            return {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
-        table = self.table(state.stage, state.node, action.question)
-        ways = [(place, row[state.hidden]) for place, row in zip(places, table) if place >= 0]
-        states = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
-        # a class that cannot be there leads nowhere
-        return states if sum(states.values()) > 0.5 else self._to_end
-
-    def _find_odds(self, state: Any, action: Any) -> list[float]:
-        outcome = int(observations(self.nodes.levels[state.stage - self.first])[state.node, action.question])
-        if outcome < 0:
-            return self._nothing
-        if self.nodes.by_set:
-            return [row[state.hidden] for row in self.table(state.stage, state.node, action.question)]
-        return [float(v == outcome) for v in range(len(self.observations))]
-
-    def price(self, state: Any, action: Any) -> float:
-        """Price of a question; what is not open costs more than any decision."""
-        price = self.prices[state.stage - self.first][state.node][action.question]
-        return price if np.isfinite(price) else self.penalty
-
-    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
-        """Questions that are open in a state, or after a history."""
-        stage, node = (state.stage, state.node) if state is not None else self._node_after(history or ())
-        if node < 0:
-            return []
-        return [action for action, price in zip(self.asking, self.prices[stage - self.first][node]) if price < np.inf]
-
-    def _node_after(self, history: tuple[Any, ...]) -> tuple[int, int]:
-        """Stage and node after a history, the node -1 where there is none."""
-        node = 0
-        for level, (action, observation) in enumerate(history):
-            if action.decision is not None or node < 0 or level >= self.nodes.n_more:
-                return self.first + level, -1
-            node = self.after[level][node][action.question][0 if self.nodes.by_set else observation.outcome]
-        return self.first + len(history), node
-
-    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
-        """Belief in the classes after a history, of any scale."""
-        belief: FloatArray = self.belief
-        for level, (action, observation) in enumerate(history):
-            stage, node = self._node_after(history[:level])
-            belief = belief * self.table(stage, max(node, 0), action.question)[observation.outcome]
-        return np.asarray(np.eye(self.problem.n_classes)[self.nodes.classes].T @ belief)
-
-
-#: An outcome, and the context it leads to.
-Arrival = tuple[int, int]
-
-
-class Staged(Process):
-    """The process of a fixed order."""
-
-    def __init__(
-        self, problem: AcquisitionProblem, first: int, last: int, context: int, belief: FloatArray, prices: FloatArray
-    ) -> None:
-        n_outcomes = int(problem.n_outcomes[first:last].max(initial=1))
-        super().__init__(problem, first, last, belief, [("ask", (-1,))], n_outcomes)
-        self.context = context
-        self.prices: list[float] = prices.tolist()
-        self.costs = problem.decision_costs.tolist()
-        tables = problem.structure.tables
-        assert tables is not None  # it was checked at the door
-        self.tables, self.several = tables, not tables.single
-        self._tables: dict[tuple[int, int], list[list[float]]] = {}
-        self._arrivals: dict[tuple[int, int], list[Arrival]] = {}
-
-    def state(self, stage: int, label: int, context: int = 0, outcome: int = -1) -> Any:
-        """Return the state of these coordinates, always the same object."""
-        key = (stage, label, context, outcome)
-        if key not in self._states:
-            name = f"s{stage}_c{label}"
-            if self.several:
-                name += f"_x{context}" + (f"_o{outcome}" if outcome >= 0 else "")
-            self._states[key] = self._state_type(name, key)
-        return self._states[key]
-
-    def start(self) -> list[Any]:
-        """State of each class at the first stage."""
-        return [self.state(self.first, c, self.context) for c in range(self.problem.n_classes)]
-
-    def all_states(self) -> list[Any]:
-        """Every state that can be reached, by stages; the end last."""
-        states, here = self.start(), [(self.context, -1)]
-        for stage in range(self.first, self.last):
-            contexts = sorted({context for context, _ in here})
-            here = sorted({self._place(x, v) for c in contexts for v, x in self.arrivals(stage, c)})
-            labels = range(self.problem.n_classes)
-            states += [self.state(stage + 1, label, x, v) for x, v in here for label in labels]
-        return [*states, self.end]
-
-    def _place(self, context: int, outcome: int) -> tuple[int, int]:
-        return (context, outcome) if self.several else (0, -1)
-
-    def table(self, stage: int, context: int) -> list[list[float]]:
-        """P(outcome | class) at a stage in a context: a row an outcome."""
-        key = (stage, context)
-        if key not in self._tables:
-            self._tables[key] = self.tables.likelihood(stage, np.array([context]))[0].tolist()
-        return self._tables[key]
-
-    def arrivals(self, stage: int, context: int) -> list[Arrival]:
-        """Each outcome with the context it leads to."""
-        key = (stage, context)
-        if key not in self._arrivals:
-            following = self.tables.successors(stage, np.array([context]))[0].tolist()
-            self._arrivals[key] = list(enumerate(following))
-        return self._arrivals[key]
-
-    def asks(self, state: Any, action: Any) -> bool:
-        """Whether a feature is bought: the end absorbs, and nothing can be asked at the last stage."""
-        return action.decision is None and 0 <= state.stage < self.last
-
-    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
-        stage, label, context = state.stage, state.label, state.context
-        if not self.several:
-            return {self.state(stage + 1, label): 1.0}
-        table, places = self.table(stage, context), self.arrivals(stage, context)
-        return {self.state(stage + 1, label, x, v): table[v][label] for v, x in places}
-
-    def _find_odds(self, state: Any, action: Any) -> list[float]:
-        if self.several:
-            return [float(v == state.outcome) for v in range(len(self.observations))]
-        return [row[state.label] for row in self.table(state.stage - 1, state.context)]
-
-    def price(self, state: Any, action: Any) -> float:
-        """Price of the next feature; asking at the last stage is as bad as the worst decision."""
-        stage: int = state.stage
-        return self.prices[stage - self.first] if stage < self.last else max(self.costs[state.label])
-
-    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
-        """Ask for the next feature, or nothing at the last stage."""
-        stage = self.first + len(history or ()) if state is None else state.stage
-        return self.asking if stage < self.last else []
-
-    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
-        """Belief in the classes after a history, of any scale."""
-        belief, context = self.belief, self.context
-        for stage, (_, observation) in enumerate(history, self.first):
-            belief = belief * self.table(stage, context)[observation.outcome]
-            context = self.arrivals(stage, context)[observation.outcome][1]
-        return belief
 
 
 @dataclass(frozen=True, eq=False)
@@ -611,12 +472,13 @@ def to_pomdp_py(
     require_no_visits(problem, "to_pomdp_py")
     library = pomdp_py()
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
-    staged: Unrolled | Staged
     if problem.any_order:
-        staged = Unrolled(FreeNodes(problem.initial_belief(), last, "pomdp-py"))
+        free = FreeNodes(problem.initial_belief(), last, "pomdp-py")
+        staged = Process(free, free.belief(free.levels[0])[0])
     else:
-        context = int(check_tables(problem).contexts(0, problem.start(1))[0])
-        staged = Staged(problem, 0, last, context, problem.prior, stage_prices(problem, 0, last, None))
+        tables = check_tables(problem)
+        context = int(tables.contexts(0, problem.start(1))[0])
+        staged = Process(StageNodes(problem, tables, 0, context, planned_prices(problem)[:last]), problem.prior)
     states = staged.all_states()
     belief = dict.fromkeys(states, 0.0) | dict(zip(staged.start(), staged.belief.tolist()))
     agent = make_agent(staged, library.Histogram(belief), guided)
@@ -636,7 +498,7 @@ def to_pomdp_py(
     )
 
 
-def make_agent(staged: Unrolled | Staged, histogram: Any, guided: bool) -> Any:
+def make_agent(staged: Process, histogram: Any, guided: bool) -> Any:
     """Build the agent that plans on a staged process."""
     kinds = types()
     return pomdp_py().Agent(
@@ -657,13 +519,9 @@ def check_tables(problem: AcquisitionProblem) -> Tables:
 
 def stage_prices(problem: AcquisitionProblem, first: int, last: int, paid: BoolArray | None) -> FloatArray:
     """Price of each stage from ``first`` on, given the groups (n_groups,) of which a feature was acquired before."""
-    prices: FloatArray = problem.prices[first:last].copy()
-    if problem.groups is None:
+    prices: FloatArray = problem.prices[first:last]
+    if problem.groups is None or paid is None:
         return prices
     groups = problem.groups[first:last]
-    known = set() if paid is None else set(np.flatnonzero(paid).tolist())
-    for k, group in enumerate(groups.tolist()):
-        if group >= 0 and group not in known:
-            prices[k] = problem.full_prices[first + k]
-            known.add(group)
-    return prices
+    in_full = first_of_groups(groups) & ~np.append(paid, False)[groups]
+    return np.where(in_full, problem.full_prices[first:last], prices)

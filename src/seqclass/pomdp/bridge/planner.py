@@ -16,14 +16,14 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp.bridge.models import Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
+from seqclass.pomdp.bridge.models import Process, check_tables, make_agent, pomdp_py, stage_prices
 from seqclass.pomdp.needs import require_no_visits, require_one_start
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
-from seqclass.pomdp.unrolled import FreeNodes
+from seqclass.pomdp.unrolled import FreeNodes, StageNodes
 
 __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
 
@@ -169,7 +169,7 @@ class PomdpPyPlanner(Solver):
 
 
 #: What tells a belief from others, words of its seed, and what makes its process.
-_Task = tuple[tuple[Any, ...], list[int], Callable[[], Unrolled | Staged]]
+_Task = tuple[tuple[Any, ...], list[int], Callable[[], Process]]
 
 
 class PomdpPyPolicy(Policy):
@@ -215,8 +215,9 @@ class PomdpPyPolicy(Policy):
         context = 0 if contexts is None else int(contexts[0])
         key = parts.tobytes() + prices.tobytes()
 
-        def make() -> Unrolled | Staged:
-            return Staged(self.problem, belief.stage, last, context, parts / parts.sum(), prices)
+        def make() -> Process:
+            nodes = StageNodes(self.problem, check_tables(self.problem), belief.stage, context, prices)
+            return Process(nodes, parts / parts.sum())
 
         return (belief.stage, context, key), [context, *np.frombuffer(key, dtype=np.uint32).tolist()], make
 
@@ -226,14 +227,14 @@ class PomdpPyPolicy(Policy):
         if self.problem.limits.max_cost is not None:  # which of a group came first decides what is left to spend
             key.append(belief.spent.tobytes())
 
-        def make() -> Unrolled | Staged:
+        def make() -> Process:
             nodes = FreeNodes(belief, self._depth(belief), "pomdp-py")
             parts = _parts(nodes.belief(belief)[0])
-            return Unrolled(nodes, parts / parts.sum())
+            return Process(nodes, parts / parts.sum())
 
         return (belief.stage, *key), np.frombuffer(b"".join(key), dtype=np.uint32).tolist(), make
 
-    def _plan(self, staged: Unrolled | Staged, depth: int, seed: np.random.SeedSequence) -> Any:
+    def _plan(self, staged: Process, depth: int, seed: np.random.SeedSequence) -> Any:
         """First action of a plan from the first stage of a process."""
         library = pomdp_py()
         start = library.Histogram({s: p for s, p in zip(staged.start(), staged.belief.tolist()) if p > 0})

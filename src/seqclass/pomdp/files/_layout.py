@@ -16,11 +16,14 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
-from seqclass.pomdp.problem import AcquisitionProblem, observations
-from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solve_info import SolveInfo
+from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes, NodePolicy, Nodes, NodeVectors, StageNodes
 
-#: The action that buys the next feature; action 0 in every file.
+#: The action that buys the next feature; action 0 in files of a fixed order.
 ACQUIRE = "acq"
 #: The absorbing state, the last of every file.
 END = "end"
@@ -77,14 +80,13 @@ def scale(discount: float, n_stages: int) -> FloatArray:
 
 
 class _Numbered:
-    """Numbering of nodes in files, shared by the writers and the reader: ``first`` is the first node of each stage."""
+    """Numbering of nodes in files, shared by the writers and the reader."""
 
-    first: IntArray
+    nodes: Nodes
     #: Names of the actions before those of the decisions: of each question, or of buying the next feature.
     actions: list[str]
-    #: P(class, or hidden state) before anything is asked, and the cost of each decision by it.
+    #: P(class, or hidden state) before anything is asked.
     start: FloatArray
-    costs: FloatArray
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None) -> None:
         require_one_start(problem, "a file")
@@ -95,12 +97,17 @@ class _Numbered:
             raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
 
     @property
+    def first(self) -> IntArray:
+        """Number of the first node of each stage; the last entry is the number of nodes."""
+        return self.nodes.first
+
+    @property
     def n_nodes(self) -> int:
         return int(self.first[-1])
 
     @property
     def width(self) -> int:
-        return len(self.start)
+        return self.nodes.n_hidden
 
     @property
     def stage_of(self) -> IntArray:
@@ -112,38 +119,35 @@ class _Numbered:
         """Cost of asking what is not open: no plan does so."""
         return 2 * float(self.problem.decision_costs.max()) or 1.0
 
-
-class FreeLayout(_Numbered):
-    """Numbering of nodes in files of a problem in any order; the twin of `Layout`."""
-
-    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
-        super().__init__(problem, n_stages)
-        self.nodes = FreeNodes(problem.initial_belief(), self.n_stages, "a file")
-        self.first, self.costs = self.nodes.first, self.nodes.costs
-        self.start = self.nodes.belief(self.nodes.levels[0])[0]
-        self.actions = [f"ask{question}" for question in range(problem.n_questions)]
-
     @property
     def ask_costs(self) -> FloatArray:
         """What each question costs at each node, (n_nodes, n_questions)."""
         prices = np.concatenate(self.nodes.prices)
         return np.where(np.isfinite(prices), prices, self.penalty)
 
-    @property
-    def n_observations(self) -> int:
-        return int(self.problem.n_outcomes.max(initial=1))
-
     def state_names_of(self, classes: list[str]) -> list[str]:
         """Names of the hidden states: of their classes, numbered where a class may have several."""
         of = self.nodes.classes.tolist()
         return classes if of == list(range(len(classes))) else [f"{classes[c]}h{i}" for i, c in enumerate(of)]
 
+
+class FreeLayout(_Numbered):
+    """Numbering of nodes in files of a problem in any order; the twin of `StageLayout`."""
+
+    nodes: FreeNodes
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        super().__init__(problem, n_stages)
+        self.nodes = FreeNodes(problem.initial_belief(), self.n_stages, "a file")
+        self.start = self.nodes.belief(self.nodes.levels[0])[0]
+        self.actions = [f"ask{question}" for question in range(problem.n_questions)]
+
     def names(self, prefix: str) -> list[str]:
         """Names of the nodes: ``q<question>`` of each that was asked, ``o<outcome>`` where answers matter."""
         limited = self.problem.limits.max_cost is not None
         names: list[str] = []
-        for level in self.nodes.levels:
-            for number, seen in enumerate(observations(level).tolist()):
+        for level in range(self.n_stages + 1):
+            for number, seen in enumerate(self.nodes.outcomes_at(level).tolist()):
                 asked = [(question, value) for question, value in enumerate(seen) if value >= 0]
                 name = prefix + "".join(f"q{q}" if self.nodes.by_set else f"q{q}o{v}" for q, v in asked)
                 # which of a group came first decides what was spent
@@ -158,7 +162,7 @@ class FreeLayout(_Numbered):
     @cached_property
     def flags(self) -> IntArray:
         """Value of the observed variable of each question at each node, (n_nodes, n_questions)."""
-        seen = np.concatenate([np.asarray(level.observed) for level in self.nodes.levels]).astype(np.intp)
+        seen = np.concatenate([self.nodes.outcomes_at(level) for level in range(self.n_stages + 1)]).astype(np.intp)
         return np.where(seen < 0, 0, 1 if self.nodes.by_set else seen + 1)
 
     @cached_property
@@ -202,53 +206,27 @@ class FreeLayout(_Numbered):
         horizon = np.flatnonzero(self.first[1:] == n_nodes)
         return FreeLayout(self.problem, int(horizon[-1])) if horizon.size else None
 
+    def groups(self, stage: int) -> tuple[IntArray, int]:
+        """Of each node of a stage the group that shares its vectors, and how many there are: each is by itself."""
+        n = len(self.nodes.prices[stage])
+        return np.arange(n), n
 
-class Layout(_Numbered):
+    def policy(self, sets: list[AlphaSet], info: SolveInfo) -> LookaheadPolicy:
+        """Look-ahead on vectors of going on, by stage and group."""
+        return NodePolicy(NodeVectors(self.nodes, sets), info)
+
+
+class StageLayout(_Numbered):
     """Numbering of stages and contexts in files."""
 
+    nodes: StageNodes
     actions = [ACQUIRE]
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
-        self.tables = require_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
-        self.start, self.costs = problem.prior, problem.decision_costs
-        # of the whole problem, so that a shorter horizon has the same nodes
-        self.branching = not self.tables.single
-        self.contexts: list[IntArray] = [np.array(self.tables.contexts(0, problem.start(1)))]
-        self.outcomes: list[IntArray] = [np.full(1, -1)]
-        self.moves: list[IntArray] = []
-        for stage in range(self.n_stages):
-            self._add_stage(stage)
-        self.first = np.array([0, *np.cumsum([len(c) for c in self.contexts])])
-
-    def _add_stage(self, stage: int) -> None:
-        likelihood = self.likelihood(stage)
-        width = likelihood.shape[1]
-        if not self.branching:
-            self.contexts.append(np.zeros(1, dtype=np.intp))
-            self.outcomes.append(np.full(1, -1))
-            self.moves.append(np.zeros((1, width), dtype=np.intp))
-            return
-        following: IntArray = np.zeros(likelihood.shape[:2], dtype=np.intp)
-        if stage + 1 < self.n_stages:  # nothing looks at the context of the last stage
-            following = self.tables.successors(stage, self.contexts[stage])
-        keys = following * width + np.arange(width)
-        possible = likelihood.any(axis=2)
-        present = np.unique(keys[possible])
-        self.contexts.append(present // width)
-        self.outcomes.append(present % width)
-        self.moves.append(np.where(possible, np.searchsorted(present, keys), -1))
-
-    def likelihood(self, stage: int) -> FloatArray:
-        """P(outcome | node, class) of each node of a stage, (n_nodes, n_outcomes, n_classes)."""
-        table = self.tables.likelihood(stage, self.contexts[stage])
-        # nodes of one context differ in the outcome that led there
-        return np.broadcast_to(table, (len(self.contexts[stage]), *table.shape[1:]))
-
-    @property
-    def ask_costs(self) -> FloatArray:
-        """What the next feature costs at each node, (n_nodes, 1)."""
-        return np.append(planned_prices(self.problem)[: self.n_stages], self.penalty)[self.stage_of, None]
+        tables = require_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
+        self.start, context = problem.prior, int(tables.contexts(0, problem.start(1))[0])
+        self.nodes = StageNodes(problem, tables, 0, context, planned_prices(problem)[: self.n_stages])
 
     @property
     def values(self) -> IntArray:
@@ -260,26 +238,38 @@ class Layout(_Numbered):
         """Number of values of the observed variable: one more than nodes, for the end."""
         return self.n_nodes + 1
 
-    @property
-    def n_observations(self) -> int:
-        return int(self.problem.n_outcomes[: self.n_stages].max(initial=1))
-
     def names(self, prefix: str) -> list[str]:
         """Names of the nodes: prefix and stage, with ``x<context>o<outcome>`` where there are several contexts."""
-        if not self.branching:
+        if self.nodes.by_set:
             return [f"{prefix}{k}" for k in range(self.n_stages + 1)]
-        rest = [list(zip(x.tolist(), o.tolist())) for x, o in zip(self.contexts[1:], self.outcomes[1:])]
+        rest = [list(zip(x.tolist(), o.tolist())) for x, o in zip(self.nodes.contexts[1:], self.nodes.outcomes[1:])]
         return [f"{prefix}0"] + [f"{prefix}{k}x{x}o{o}" for k, stage in enumerate(rest, 1) for x, o in stage]
 
-    def cut(self, n_nodes: int) -> Layout | None:
+    def cut(self, n_nodes: int) -> StageLayout | None:
         """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""
         for n_stages in range(self.n_stages + 1):
             # only the outcome tells the nodes of a last stage apart
-            last = len(np.unique(self.outcomes[n_stages]))
+            last = len(np.unique(self.nodes.outcomes[n_stages]))
             if self.first[n_stages] + last == n_nodes:
-                return Layout(self.problem, n_stages)
+                return StageLayout(self.problem, n_stages)
         return None
 
-    def cut_values(self, n_values: int) -> Layout | None:
+    def cut_values(self, n_values: int) -> StageLayout | None:
         """Layout of the horizon whose observed variable has so many values, None if no horizon has."""
         return self.cut(n_values - 1)
+
+    def groups(self, stage: int) -> tuple[IntArray, int]:
+        """Of each node of a stage the context, whose vectors they share, and how many there are."""
+        return self.nodes.contexts[stage], self.nodes.tables.n_contexts(stage)
+
+    def policy(self, sets: list[AlphaSet], info: SolveInfo) -> LookaheadPolicy:
+        """Look-ahead on vectors of going on, by stage and context."""
+        return LookaheadPolicy(AlphaVectors(self.problem, sets), info)
+
+
+Layout = FreeLayout | StageLayout
+
+
+def layout_of(problem: AcquisitionProblem, n_stages: int | None = None) -> Layout:
+    """The nodes of a problem as files number them."""
+    return FreeLayout(problem, n_stages) if problem.any_order else StageLayout(problem, n_stages)

@@ -9,25 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from seqclass.pomdp.files._layout import (
-    ACQUIRE,
-    END,
-    FreeLayout,
-    Layout,
-    check_discount,
-    labels,
-    number,
-    scale,
-    write_lines,
-)
+from seqclass.pomdp.files._layout import END, Layout, check_discount, labels, layout_of, number, scale, write_lines
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.needs import check_problem
-from seqclass.pomdp.problem import AcquisitionProblem, observations
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__ = ["write_pomdp"]
 
 
-def _head(layout: FreeLayout | Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
+def _head(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     """What comes first: names, where a case starts, and that every decision ends it."""
     start = np.zeros(layout.n_nodes * layout.width + 1)
     start[: layout.width] = layout.start
@@ -35,23 +25,27 @@ def _head(layout: FreeLayout | Layout, discount: float, states: list[list[str]],
     yield "values: reward"
     yield f"states: {' '.join(name for node in states for name in node)} {END}"
     yield f"actions: {' '.join([*layout.actions, *stops])}"
-    yield f"observations: {' '.join(f'o{v}' for v in range(layout.n_observations))}"
+    yield f"observations: {' '.join(f'o{v}' for v in range(layout.nodes.n_outcomes))}"
     yield f"start: {' '.join(map(number, start.tolist()))}"
     for stop in stops:
         yield f"T: {stop} : * : {END} 1.0"
         yield f"O: {stop} : * : o0 1.0"
 
 
-def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
+def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
     """Lines of the file; see `write_pomdp`."""
     problem, nodes, discount = layout.problem, layout.nodes, check_discount(discount, layout.n_stages)
     hidden = layout.state_names_of(endings)
     states = [[f"{node}_{ending}" for ending in hidden] for node in layout.names("s")]
-    seen = "was asked" if nodes.by_set else "was asked and answered"
-    yield f"# acquisition problem, any question next: what {seen} and class in the state;"
-    yield "# rewards after k questions times discount^-k"
-    yield f"# features of the questions: {' '.join(map(str, problem.features.tolist()))}"
-    yield f"# what is not open: {number(layout.penalty)} (times the same), and the end, dearer than any decision"
+    if problem.any_order:
+        seen = "was asked" if nodes.by_set else "was asked and answered"
+        yield f"# acquisition problem, any question next: what {seen} and class in the state;"
+        yield "# rewards after k questions times discount^-k"
+        yield f"# features of the questions: {' '.join(map(str, problem.features.tolist()))}"
+        yield f"# what is not open: {number(layout.penalty)} (times the same), and the end, dearer than any decision"
+    else:
+        yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
+        yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"
     yield from _head(layout, discount, states, stops)
     for question, action in enumerate(layout.actions):
         yield from _moves(layout, question, action, states)
@@ -59,16 +53,14 @@ def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: l
     yield from _rewards(layout, discount, states, stops)
 
 
-def _moves(layout: FreeLayout, question: int, action: str, states: list[list[str]]) -> Iterator[str]:
+def _moves(layout: Layout, question: int, action: str, states: list[list[str]]) -> Iterator[str]:
     nodes = layout.nodes
     yield f"T: {action} : {END} : {END} 1.0"
-    for stage, level in enumerate(nodes.levels):
+    for stage, (prices, possible) in enumerate(zip(nodes.prices, nodes.possible)):
         first, following = layout.first[stage], layout.first[stage + 1]
-        asks = np.zeros((len(level), layout.width), dtype=bool)
-        if stage < layout.n_stages:
-            # a class that cannot be there leads nowhere
-            asks = level.available[:, question, None] & nodes.possible[stage]
-            table = None if nodes.by_set else nodes.likelihood(question, level)
+        # a class that cannot be there leads nowhere
+        asks = np.isfinite(prices[:, question, None]) & possible
+        table = nodes.table(question, stage) if asks.any() and not nodes.by_set else None
         for node, c in np.ndindex(asks.shape):
             name = states[first + node][c]
             if not asks[node, c]:
@@ -82,13 +74,14 @@ def _moves(layout: FreeLayout, question: int, action: str, states: list[list[str
                 yield f"T: {action} : {name} : {states[following + after[v]][c]} {number(table[node, v, c])}"
 
 
-def _observations(layout: FreeLayout, question: int, action: str, states: list[list[str]]) -> Iterator[str]:
-    """The outcome: by class where a node is a set of questions, else what the node says was seen."""
+def _observations(layout: Layout, question: int, action: str, states: list[list[str]]) -> Iterator[str]:
+    """The outcome: by class where a node does not tell it, else what the node says was seen."""
     nodes, place = layout.nodes, 0
     yield f"O: {action} : {END} : o0 1.0"
-    for level in nodes.levels:
-        table = nodes.likelihood(question, level)[0] if nodes.by_set else None
-        for outcome in observations(level)[:, question].tolist():
+    for stage in range(layout.n_stages + 1):
+        shown = nodes.outcomes_at(stage)[:, question]
+        table = nodes.outcome_table(question, stage) if nodes.by_set and (shown >= 0).any() else None
+        for outcome in shown.tolist():
             for c, name in enumerate(states[place]):
                 if outcome < 0 or table is None:  # never after another question, but the format wants a distribution
                     yield f"O: {action} : {name} : o{max(outcome, 0)} 1.0"
@@ -188,56 +181,14 @@ def write_pomdp(
     discount = 1.0 if discount is None else discount
     endings = labels(classes, problem.n_classes, "classes", "")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    if problem.any_order:
-        write_lines(path, free_lines(FreeLayout(problem, n_stages), discount, endings, stops))
-    else:
-        write_lines(path, _lines(Layout(problem, n_stages), discount, endings, stops))
+    write_lines(path, _lines(layout_of(problem, n_stages), discount, endings, stops))
 
 
-def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
-    problem, discount = layout.problem, check_discount(discount, layout.n_stages)
-    states = [[f"{node}_{ending}" for ending in endings] for node in layout.names("s")]
-    yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
-    yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"
-    yield from _head(layout, discount, states, stops)
-    yield f"T: {ACQUIRE} : {END} : {END} 1.0"
-    # never after a purchase, but the format wants a distribution in every state
-    for name in [*states[0], END]:
-        yield f"O: {ACQUIRE} : {name} : o0 1.0"
-    for name in (name for node in states[layout.first[-2] :] for name in node):
-        yield f"T: {ACQUIRE} : {name} : {END} 1.0"
-    for stage in range(layout.n_stages):
-        yield from _context_transitions(layout, stage, states) if layout.branching else _single(layout, stage, states)
-    yield from _rewards(layout, discount, states, stops)
-
-
-def _single(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
-    """One context: the class stays, and the outcome depends on class and stage."""
-    table = layout.likelihood(stage)[0]
-    for c, (name, after) in enumerate(zip(states[stage], states[stage + 1])):
-        yield f"T: {ACQUIRE} : {name} : {after} 1.0"
-        for v in np.flatnonzero(table[:, c]).tolist():
-            yield f"O: {ACQUIRE} : {after} : o{v} {number(table[v, c])}"
-
-
-def _context_transitions(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
-    """Several contexts: the outcome is part of the next state, and is observed for certain."""
-    first, following = int(layout.first[stage]), int(layout.first[stage + 1])
-    table = layout.likelihood(stage)
-    for node, v, c in zip(*(index.tolist() for index in np.nonzero(table))):
-        after = states[following + layout.moves[stage][node, v]][c]
-        yield f"T: {ACQUIRE} : {states[first + node][c]} : {after} {number(table[node, v, c])}"
-    # a class that never sees the outcome still needs its row
-    for node, v in enumerate(layout.outcomes[stage + 1].tolist()):
-        for name in states[following + node]:
-            yield f"O: {ACQUIRE} : {name} : o{v} 1.0"
-
-
-def _rewards(layout: FreeLayout | Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
+def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     factors = scale(discount, layout.n_stages)[layout.stage_of]
     prices = layout.ask_costs * factors[:, None]
     for names, price_of, factor in zip(states, prices.tolist(), factors.tolist()):
-        costs = layout.costs * factor
+        costs = layout.nodes.costs * factor
         for c, name in enumerate(names):
             for action, price in zip(layout.actions, price_of):
                 if price:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -13,14 +12,12 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice
-from seqclass.pomdp.account import planned_prices
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, sample_beliefs
-from seqclass.pomdp.files._layout import FreeLayout, Layout, check_discount, scale
+from seqclass.pomdp.alpha import AlphaSet
+from seqclass.pomdp.files._layout import Layout, check_discount, layout_of, scale
 from seqclass.pomdp.observations import SampledObservations
-from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solve_info import SolveInfo
-from seqclass.pomdp.unrolled import NodePolicy, NodeVectors
 from seqclass.pomdp.walk import walk_policy
 
 __all__ = ["read_policy"]
@@ -158,7 +155,7 @@ def _floats(text: str, where: str) -> FloatArray:
     return values
 
 
-#: Beliefs a stage at which claims are checked.
+#: Cases along which claims are checked.
 _N_CHECKED = 200
 
 
@@ -167,7 +164,7 @@ class _Foreign(NamedTuple):
 
     path: str
     file: VectorFile
-    layout: Layout | FreeLayout
+    layout: Layout
     flat: bool
 
     def vectors_at(self, node: int) -> tuple[IntArray, FloatArray]:
@@ -249,26 +246,19 @@ def read_policy(
     (array([0.25]), 0.0)
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
-    full = FreeLayout(problem) if problem.any_order else Layout(problem)
+    full = layout_of(problem)
     foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.width + 1), full, layout)
     factors = _check_decisions(foreign, discount)
-    known, n_stages = foreign.layout, foreign.layout.n_stages
+    n_stages = foreign.layout.n_stages
     info = SolveInfo("converged" if n_stages == problem.n_stages else "truncated", n_stages=n_stages)
-    policy: LookaheadPolicy
-    if isinstance(known, FreeLayout):
-        nodes = NodeVectors(known.nodes, [_node_set(foreign, stage, factors[stage]) for stage in range(n_stages)])
-        policy = NodePolicy(nodes, replace(info, size=nodes.size))
-        shortfalls = _free_shortfalls(policy)
-    else:
-        values = AlphaVectors(problem, [_stage_set(foreign, known, k, factors[k]) for k in range(n_stages)])
-        policy = LookaheadPolicy(values, replace(info, size=values.size))
-        shortfalls = _shortfalls(known, values, policy)
+    policy = foreign.layout.policy([_stage_set(foreign, k, factors[k]) for k in range(n_stages)], info)
+    policy = with_info(policy, size=policy.values.size)
     if check:
-        _check_claims(foreign, shortfalls)
+        _check_claims(foreign, _shortfalls(policy))
     return policy
 
 
-def _identify(path: str, file: VectorFile, full: Layout | FreeLayout, layout: str) -> _Foreign:
+def _identify(path: str, file: VectorFile, full: Layout, layout: str) -> _Foreign:
     width, length = full.width, file.vectors.shape[1]
     flat = file.n_nodes == 1
     if layout != "auto" and flat != (layout == "flat"):
@@ -291,7 +281,7 @@ def _identify(path: str, file: VectorFile, full: Layout | FreeLayout, layout: st
 def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
     """Factor of each stage, found or checked by the vectors of decisions, whose costs are known."""
     layout = foreign.layout
-    costs = layout.costs.T
+    costs = layout.nodes.costs.T
     stages, unit_factors, known = [], [], []
     for node, stage in enumerate(layout.stage_of.tolist()):
         actions, vectors = foreign.vectors_at(node)
@@ -351,32 +341,17 @@ def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatA
     return [guess for digits in range(1, 10) if 0 < (guess := round(estimate, digits)) <= 1] + [estimate]
 
 
-def _node_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
-    """Vectors of going on after so many questions of a problem in any order, grouped by node."""
+def _stage_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
+    """The useful of the vectors of going on at a stage, grouped by context or node."""
     layout = foreign.layout
-    return _alpha_set(
-        [
-            vectors[actions < len(layout.actions)] / factor
-            for node in range(int(layout.first[stage]), int(layout.first[stage + 1]))
-            for actions, vectors in [foreign.vectors_at(node)]
-        ],
-        layout.costs,
-    )
-
-
-def _stage_set(foreign: _Foreign, layout: Layout, stage: int, factor: float) -> AlphaSet:
-    """Vectors of going on at a stage, grouped by context."""
-    groups = [np.empty((0, layout.width))] * layout.tables.n_contexts(stage)
-    for place, context in enumerate(layout.contexts[stage].tolist()):
-        actions, vectors = foreign.vectors_at(int(layout.first[stage]) + place)
-        groups[context] = np.concatenate([groups[context], vectors[actions == 0] / factor])
-    return _alpha_set(groups, layout.costs)
-
-
-def _alpha_set(groups: list[FloatArray], costs: FloatArray) -> AlphaSet:
-    """The useful of some vectors, by the context that they are valid in."""
-    kept = [costs.T[:0], *(_useful(group, costs.T) for group in groups)]
-    return AlphaSet(np.concatenate(kept), None if len(groups) == 1 else np.cumsum([len(own) for own in kept]))
+    group_of, n_groups = layout.groups(stage)
+    groups = [np.empty((0, layout.width))] * n_groups
+    for node, group in enumerate(group_of.tolist(), int(layout.first[stage])):
+        actions, vectors = foreign.vectors_at(node)
+        groups[group] = np.concatenate([groups[group], vectors[actions < len(layout.actions)] / factor])
+    stopping = layout.nodes.costs.T
+    kept = [stopping[:0], *(_useful(group, stopping) for group in groups)]
+    return AlphaSet(np.concatenate(kept), None if n_groups == 1 else np.cumsum([len(own) for own in kept]))
 
 
 def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
@@ -391,7 +366,7 @@ def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
 def _check_claims(foreign: _Foreign, shortfalls: Iterable[float]) -> None:
     """Refuse vectors that promise less than one more price and the next stage's vectors cost."""
     # share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for
-    slack = 1e-3 * max(float(foreign.layout.costs.max()), 1e-9)
+    slack = 1e-3 * max(float(foreign.layout.nodes.costs.max()), 1e-9)
     for stage, short in enumerate(shortfalls):
         if short > slack:
             raise foreign.error(
@@ -401,26 +376,8 @@ def _check_claims(foreign: _Foreign, shortfalls: Iterable[float]) -> None:
             )
 
 
-def _shortfalls(layout: Layout, values: AlphaVectors, policy: LookaheadPolicy) -> Iterator[float]:
+def _shortfalls(policy: LookaheadPolicy) -> Iterator[float]:
     """By how much each stage's vectors claim less than look-ahead finds, at beliefs that the policy reaches."""
-    problem, tables = layout.problem, layout.tables
-    points = sample_beliefs(problem, values.n_stages, _N_CHECKED, np.random.default_rng(0), policy)
-    everything = [*values.sets, AlphaSet(np.empty((0, problem.n_classes)))]
-    for stage, (belief, context, _) in enumerate(points):
-        if not len(belief):
-            return
-        claimed = values.sets[stage].value(belief, context)
-        after = everything[stage + 1]
-        following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
-        successors = tables.successors(stage, context) if stage + 1 < values.n_stages else None
-        _, real = backup(
-            belief, tables.likelihood(stage, context), following, planned_prices(problem)[stage], successors
-        )
-        yield float((real - claimed).max())
-
-
-def _free_shortfalls(policy: LookaheadPolicy) -> Iterator[float]:
-    """By how much vectors of nodes, those of a problem in any order, claim less than look-ahead finds."""
     values = policy.values
     for level in walk_policy(policy.problem, policy, _N_CHECKED, SampledObservations(np.random.default_rng(0))):
         belief = level.belief

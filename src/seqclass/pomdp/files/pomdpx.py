@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from seqclass.pomdp.files._layout import (
     END,
     FreeLayout,
     Layout,
+    StageLayout,
     check_discount,
     labels,
     number,
@@ -41,7 +42,7 @@ def _entry(instance: str, row: FloatArray) -> str:
     return f"<Entry><Instance>{instance}</Instance>{_probabilities(' '.join(map(number, row.tolist())))}</Entry>"
 
 
-def _table(variable: str, parents: str, entries: Iterator[str] | list[str], tag: str = "CondProb") -> Iterator[str]:
+def _table(variable: str, parents: str, entries: Iterable[str], tag: str = "CondProb") -> Iterator[str]:
     yield f'<{tag}><Var>{variable}</Var><Parent>{parents}</Parent><Parameter type="TBL">'
     yield from entries
     yield f"</Parameter></{tag}>"
@@ -54,55 +55,81 @@ def _reward(instance: str, cost: float) -> str:
 _OPEN, _GOING, _ENDED = "open", "going", "ended"
 
 
-def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: list[str]) -> Iterator[str]:
-    """Lines of the file; see `write_pomdpx`."""
-    discount = check_discount(discount, layout.n_stages)
-    by_set, n_questions = layout.nodes.by_set, len(layout.actions)
-    hidden = layout.state_names_of(classes)
-    shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
-    outcomes = [f"o{v}" for v in range(layout.n_observations if by_set else 1)]
+def _document(
+    layout: Layout,
+    discount: float,
+    description: Iterable[str],
+    observed: dict[str, list[str]],
+    hidden: list[str],
+    outcomes: list[str],
+    stops: list[str],
+    *,
+    moves: Iterable[tuple[str, str, Iterable[str]]],
+    seen: tuple[str, Iterable[str]],
+    rewards: tuple[str, Iterable[str]],
+) -> Iterator[str]:
+    """Lines of a file with such observed variables, by name, from tables of their moves, of what is seen and costs."""
     yield _HEAD
-    yield "<Description>acquisition problem, any question next: rewards after k questions are multiplied by"
-    yield f"discount^-k; to ask what is not open costs {number(layout.penalty)}, dearer than any decision, times the"
-    yield "same</Description>"
+    yield from description
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield _observable_variable("x", [_GOING, _ENDED])
-    for question, names in enumerate(shown):
-        yield _observable_variable(f"q{question}", [_OPEN, *names])
+    for name, values in observed.items():
+        yield f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{_values(values)}</StateVar>'
     yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
     yield f'<ObsVar vname="ob">{_values(outcomes)}</ObsVar>'
     yield f'<ActionVar vname="ac">{_values([*layout.actions, *stops])}</ActionVar>'
     yield '<RewardVar vname="rw"/>'
     yield "</Variable>"
     yield "<InitialStateBelief>"
-    yield from _table("x_0", "null", [_entry("-", np.eye(1, 2)[0])])
-    for question, names in enumerate(shown):
-        yield from _table(f"q{question}_0", "null", [_entry("-", np.eye(1, len(names) + 1)[0])])
+    for name, values in observed.items():
+        yield from _table(f"{name}_0", "null", [_entry("-", np.eye(1, len(values))[0])])
     yield from _table("y_0", "null", [_entry("-", layout.start)])
     yield "</InitialStateBelief>"
     yield "<StateTransitionFunction>"
-    yield from _table("x_1", "ac x_0", _ends(layout, stops))
-    for question in range(n_questions):
-        moves = _flag_moves(layout, question, stops) if by_set else _answer_moves(layout, question, hidden, shown)
-        yield from _table(f"q{question}_1", " ".join(_parents(layout, question)), moves)
+    for variable, parents, entries in moves:
+        yield from _table(f"{variable}_1", parents, entries)
     yield from _table("y_1", "ac y_0", [_stays("* - -")])
     yield "</StateTransitionFunction>"
     yield "<ObsFunction>"
-    yield from _table("ob", "ac y_1", _free_observations(layout, hidden, stops))
+    yield from _table("ob", *seen)
     yield "</ObsFunction>"
     yield "<RewardFunction>"
-    flags = [f"q{question}_0" for question in range(n_questions)]
-    nodes = [" ".join([_GOING, *_values_of(layout, node, shown)]) for node in range(layout.n_nodes)]
-    yield from _table(
-        "rw", " ".join(["ac", "x_0", *flags, "y_0"]), _rewards(layout, discount, nodes, hidden, stops), "Func"
-    )
+    yield from _table("rw", *rewards, "Func")
     yield "</RewardFunction>"
     yield "</pomdpx>"
 
 
-def _observable_variable(name: str, names: list[str]) -> str:
-    return f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{_values(names)}</StateVar>'
+def _free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: list[str]) -> Iterator[str]:
+    """Lines of the file of a problem in any order; see `write_pomdpx`."""
+    discount = check_discount(discount, layout.n_stages)
+    by_set, hidden = layout.nodes.by_set, layout.state_names_of(classes)
+    shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
+    description = (
+        "<Description>acquisition problem, any question next: rewards after k questions are multiplied by",
+        f"discount^-k; to ask what is not open costs {number(layout.penalty)}, dearer than any decision, times the",
+        "same</Description>",
+    )
+    flags = [f"q{question}" for question in range(len(layout.actions))]
+    moves = [("x", "ac x_0", _ends(layout, stops))]
+    for question, flag in enumerate(flags):
+        answers = _flag_moves(layout, question, stops) if by_set else _answer_moves(layout, question, hidden, shown)
+        moves.append((flag, " ".join(_parents(layout, question)), answers))
+    nodes = [" ".join([_GOING, *_values_of(layout, node, shown)]) for node in range(layout.n_nodes)]
+    yield from _document(
+        layout,
+        discount,
+        description,
+        {"x": [_GOING, _ENDED]} | {flag: [_OPEN, *names] for flag, names in zip(flags, shown)},
+        hidden,
+        [f"o{v}" for v in range(layout.nodes.n_outcomes if by_set else 1)],
+        stops,
+        moves=moves,
+        seen=("ac y_1", _free_observations(layout, hidden, stops)),
+        rewards=(
+            " ".join(["ac", "x_0", *(f"{flag}_0" for flag in flags), "y_0"]),
+            _rewards(layout, discount, nodes, hidden, stops),
+        ),
+    )
 
 
 def _stays(instance: str) -> str:
@@ -139,11 +166,9 @@ def _answer_moves(layout: FreeLayout, question: int, hidden: list[str], shown: l
     # whole rows override the first entry, zeros included
     yield _stays(" ".join(["*", "*", *"*" * (len(shown) - 1), "- -"]))
     for stage in range(layout.n_stages):
-        level = nodes.levels[stage]
-        likelihood = nodes.likelihood(question, level)
-        for node, c in zip(
-            *(index.tolist() for index in np.nonzero(level.available[:, question, None] & nodes.possible[stage]))
-        ):
+        likelihood = nodes.table(question, stage)
+        asks = np.isfinite(nodes.prices[stage][:, question, None]) & nodes.possible[stage]
+        for node, c in zip(*(index.tolist() for index in np.nonzero(asks))):
             others = _values_of(layout, int(layout.first[stage]) + node, shown)
             del others[question]
             row = np.append(0.0, likelihood[node, :, c])
@@ -160,9 +185,9 @@ def _free_observations(layout: FreeLayout, hidden: list[str], stops: list[str]) 
     if not layout.nodes.by_set:
         yield _entry("* * -", np.ones(1))
         return
-    width = layout.n_observations
+    width = layout.nodes.n_outcomes
     for question, action in enumerate(layout.actions):
-        likelihood = layout.nodes.likelihood(question, layout.nodes.levels[0])[0]
+        likelihood = layout.nodes.table(question, 0, 0)[0]
         for c, name in enumerate(hidden):
             yield _entry(f"{action} {name} -", np.append(likelihood[:, c], np.zeros(width - len(likelihood))))
     for stop in stops:
@@ -184,81 +209,67 @@ def write_pomdpx(
     if problem.any_order:
         layout = FreeLayout(problem, n_stages)
         layout.check_observed()
-        write_lines(path, free_lines(layout, discount, hidden, stops))
+        write_lines(path, _free_lines(layout, discount, hidden, stops))
     else:
-        write_lines(path, _lines(Layout(problem, n_stages), discount, hidden, stops))
+        write_lines(path, _lines(StageLayout(problem, n_stages), discount, hidden, stops))
 
 
-def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
+def _lines(layout: StageLayout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
     nodes, discount = layout.names("k"), check_discount(discount, layout.n_stages)
-    yield _HEAD
-    yield "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
-    yield f"<Discount>{number(discount)}</Discount>"
-    yield "<Variable>"
-    yield _observable_variable("x", [*nodes, END])
-    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
-    yield f'<ObsVar vname="ob">{_values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
-    yield f'<ActionVar vname="ac">{_values([ACQUIRE, *stops])}</ActionVar>'
-    yield '<RewardVar vname="rw"/>'
-    yield "</Variable>"
-    yield "<InitialStateBelief>"
-    yield from _table("x_0", "null", [_entry("-", np.eye(1, len(nodes) + 1)[0])])
-    yield from _table("y_0", "null", [_entry("-", layout.problem.prior)])
-    yield "</InitialStateBelief>"
-    yield "<StateTransitionFunction>"
-    yield from _table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
-    yield from _table("y_1", "ac y_0", [_stays("* - -")])
-    yield "</StateTransitionFunction>"
-    yield "<ObsFunction>"
-    yield from _table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
-    yield "</ObsFunction>"
-    yield "<RewardFunction>"
-    yield from _table("rw", "ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops), "Func")
-    yield "</RewardFunction>"
-    yield "</pomdpx>"
+    description = "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
+    yield from _document(
+        layout,
+        discount,
+        [description],
+        {"x": [*nodes, END]},
+        hidden,
+        [f"o{v}" for v in range(layout.nodes.n_outcomes)],
+        stops,
+        moves=[("x", "ac x_0" if layout.nodes.by_set else "ac x_0 y_0", _moves(layout, nodes, hidden, stops))],
+        seen=("ac x_1 y_1", _observations(layout, nodes, hidden)),
+        rewards=("ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops)),
+    )
 
 
-def _moves(layout: Layout, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
-    one, any_class = np.ones(1), " *" if layout.branching else ""
+def _moves(layout: StageLayout, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
+    one, any_class = np.ones(1), "" if layout.nodes.by_set else " *"
     for stop in stops:
         yield _entry(f"{stop} *{any_class} {END}", one)
     for name in [*nodes[layout.first[-2] :], END]:
         yield _entry(f"{ACQUIRE} {name}{any_class} {END}", one)
     for stage in range(layout.n_stages):
         first, following = int(layout.first[stage]), int(layout.first[stage + 1])
-        if not layout.branching:
+        if layout.nodes.by_set:
             yield _entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
             continue
-        table = layout.likelihood(stage)
+        table = layout.nodes.table(0, stage)
         for node, v, c in zip(*(index.tolist() for index in np.nonzero(table))):
-            after = nodes[following + layout.moves[stage][node, v]]
+            after = nodes[following + layout.nodes.following[stage][node, 0, v]]
             yield _entry(f"{ACQUIRE} {nodes[first + node]} {hidden[c]} {after}", table[node, v, c : c + 1])
 
 
-def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterator[str]:
+def _observations(layout: StageLayout, nodes: list[str], hidden: list[str]) -> Iterator[str]:
     # whole rows override the first entry, zeros included
-    width = layout.n_observations
+    width = layout.nodes.n_outcomes
     yield _entry("* * * -", np.eye(1, width)[0])
     for stage in range(layout.n_stages):
         following = int(layout.first[stage + 1])
-        if layout.branching:
-            for node, v in enumerate(layout.outcomes[stage + 1].tolist()):
+        if not layout.nodes.by_set:
+            for node, v in enumerate(layout.nodes.outcomes[stage + 1].tolist()):
                 yield _entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])
             continue
-        table = layout.likelihood(stage)[0]
+        table = layout.nodes.table(0, stage)[0]
         for c, name in enumerate(hidden):
             row = np.append(table[:, c], np.zeros(width - len(table)))
             yield _entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
 
 
-def _rewards(
-    layout: FreeLayout | Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]
-) -> Iterator[str]:
+def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
     """Costs of all actions, where the observed variables have the values of each node."""
     prices, factors = layout.ask_costs, scale(discount, layout.n_stages)[layout.stage_of]
     for name, price_of, factor in zip(nodes, prices.tolist(), factors.tolist()):
         for action, price in zip(layout.actions, price_of):
             if price:
                 yield _reward(f"{action} {name} *", price * factor)
-        for c, j in zip(*(index.tolist() for index in np.nonzero(layout.costs))):
-            yield _reward(f"{stops[j]} {name} {hidden[c]}", layout.costs[c, j] * factor)
+        for c, j in zip(*(index.tolist() for index in np.nonzero(layout.nodes.costs))):
+            yield _reward(f"{stops[j]} {name} {hidden[c]}", layout.nodes.costs[c, j] * factor)
