@@ -654,14 +654,6 @@ BASE = re.compile(r"Base[A-Z]")
 #: in several kinds is turned into one at the door; the classes that programs are written of are those that are known.
 TOLD_APART = {
     **dict.fromkeys(
-        [
-            ("analysis/information.py", "BeliefState"),
-            ("pomdp/bounds/optimum.py", "BeliefState"),
-            ("pomdp/policy.py", "BeliefState"),
-        ],
-        "P(class) alone or a belief",
-    ),
-    **dict.fromkeys(
         [("agent/_coding.py", "Discretizer"), ("fitting/_chunked.py", "Discretizer")],
         "a discretiser may be any transformer, which has no hook of ours",
     ),
@@ -669,42 +661,24 @@ TOLD_APART = {
         [
             ("exams/estimates.py", "ItemResponse"),
             ("exams/items.py", "ItemParameters"),
-            ("experiment/grid.py", "Dataset"),
             ("pomdp/rules.py", "SkipLogic"),
-            ("report/page.py", "Explored"),
-            ("report/page.py", "ExploredRun"),
         ],
         "an argument of several kinds",
-    ),
-    **dict.fromkeys(
-        [
-            ("exams/report.py", "ItemResponse"),
-            ("plots/selection_map.py", "Prequential"),
-            ("plots/stability.py", "Prequential"),
-            ("pomdp/solvers/correlated.py", "LookaheadPolicy"),
-        ],
-        "anything else is refused, with what is needed",
     ),
     **dict.fromkeys(
         [("cli/ask.py", "CertifiedError"), ("cli/ask.py", "ScorePlan"), ("cli/predict.py", "ScorePlan")],
         "a model file holds one of several things",
     ),
-    **dict.fromkeys(
-        [("export/_program.py", name) for name in ("MixtureProblem", "ModelProblem", "RepeatValues", "SimplexGrid")],
-        "a program is written class by class",
-    ),
+    ("analysis/information.py", "BeliefState"): "P(class) alone, of one case, or a belief",
+    ("export/_program.py", "RepeatValues"): "a program is written class by class",
     ("adaptive_classifier.py", "Adaptive"): "it builds its ways itself, and visits change those of one kind",
     ("agent/components.py", "ClassMixture"): "components are of this model only, and asked for here only",
-    ("cli/_errors.py", "OfParameter"): "an error that names its parameter is worded as an option",
     ("cli/_banks.py", "SkillProfile"): "the file reads banks of two kinds",
     ("experiment/_keeping.py", "SequentialClassifier"): "the one classifier that is found in a pipeline",
     ("experiment/methods.py", "Costs"): "settings of costs are not those of a method",
-    ("fitting/_fit.py", "DiscreteNetwork"): "the states of a network that was given are read here only",
     ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",
-    ("pomdp/bounds/dual.py", "LookaheadPolicy"): "whether a policy follows the values of the bound",
     ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
     ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",
-    ("pomdp/sweeps/frontier.py", "SampledObservations"): "paths of a sweep that is not exact are drawn in strata",
 }
 
 

@@ -496,7 +496,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         grid = [(price, budget) for price in prices for budget in budgets]
         held: dict[str, SizedDataset] = {}
         cells: list[Cell] = []
-        for data in (data if isinstance(data, Dataset) else load(data) for data in _check_axis(self.data, "data")):
+        for data in (data if hasattr(data, "names") else load(data) for data in _check_axis(self.data, "data")):
             if data.name in held:
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)
@@ -578,7 +578,7 @@ def _compute(
 
 def _check_axis(values: Any, name: str) -> list[Any]:
     """Settings of one axis of the grid: some, all different."""
-    if isinstance(values, (str, Path, int, float, Dataset)):
+    if isinstance(values, (str, Path)) or not isinstance(values, Iterable):
         values = [values]
     listed = list(values)
     if not listed:

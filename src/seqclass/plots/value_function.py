@@ -14,8 +14,8 @@ from seqclass._utils.validation import check_choice, check_integer
 from seqclass.plots import _simplex as simplex
 from seqclass.plots._style import COLOURS, NEUTRAL, MultiAxesDisplay, OfPolicy, draw, legend_below, open_frame, shorten
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.one_step import as_belief
 from seqclass.pomdp.policy import as_policy
+from seqclass.pomdp.problem import as_belief
 
 
 class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):

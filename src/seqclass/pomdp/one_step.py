@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
 from seqclass.pomdp.cached import cached
 from seqclass.pomdp.problem import (
@@ -183,34 +182,3 @@ def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:
     if belief.observed is None:
         return belief.update(np.full(len(belief), -1))
     return belief.replace(observed=np.where(questions, CLOSED, belief.observed))
-
-
-def as_belief(problem: AcquisitionProblem, probabilities: npt.ArrayLike, stage: int = 0) -> BeliefState:
-    """P(class) of cases of which nothing else is known, (n_classes,) or (n, n_classes), as a belief.
-
-    Raises
-    ------
-    ValueError
-        If it is no such array, or the problem's next likelihood depends on more than P(class).
-    """
-    chances = np.atleast_2d(np.asarray(probabilities, dtype=np.float64))
-    if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
-        raise ValueError(
-            f"belief must be a BeliefState, or P(class) of shape ({problem.n_classes},) or (n, {problem.n_classes}), "
-            f"got shape {np.shape(probabilities)}."
-        )
-    if not ((chances >= 0).all() and np.allclose(chances.sum(axis=1), 1.0, atol=1e-9, rtol=0)):
-        least, sums = float(chances.min()), chances.sum(axis=1)
-        wrong = f"the least is {least:.4g}" if least < 0 else f"one sums to {sums[abs(sums - 1).argmax()]:.4g}"
-        raise ValueError(f"belief must hold probabilities of the classes, not negative and of sum 1; {wrong}.")
-    belief = problem.initial_belief(len(chances)).replace(probabilities=chances)
-    check_integer(stage, "stage", 0, problem.n_stages)
-    if stage == 0:
-        return belief
-    tables = problem.structure.tables
-    if problem.any_order or tables is None or (stage < problem.n_stages and tables.n_contexts(stage) > 1):
-        raise ValueError(
-            "stage says enough only in a fixed order of questions that are independent given the class: here what was "
-            "answered counts as well; take a belief and update it."
-        )
-    return belief.replace(stage=stage)

@@ -20,7 +20,6 @@ from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
 from seqclass.pomdp.cached import without
 from seqclass.pomdp.one_step import (
-    as_belief,
     least_cost_of_going_on,
     one_step_costs,
     stopping_is_certain,
@@ -31,6 +30,7 @@ from seqclass.pomdp.problem import (
     DECIDE,
     AcquisitionProblem,
     BeliefState,
+    as_belief,
     constraint_status,
     must_continue,
     with_component,
@@ -252,20 +252,19 @@ class Policy(Stored, ABC):
 
     def _as_belief(self, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
         """A belief of a problem of as many classes, also of P(class) alone where the policy goes by that."""
-        if not isinstance(belief, BeliefState):
-            if not self._knows_any_belief:
-                raise ValueError(
-                    "belief: this policy has a plan for partial answers from the fitted prior on; "
-                    "P(class) alone does not say where it stands. Give clf.belief() or problem.initial_belief(), "
-                    "or take optimal_values, or Lookahead(depth), exact where depth is the number of questions."
-                )
-            return as_belief(self.problem, belief, stage)
-        if belief.probabilities.shape[1] != self.problem.n_classes:
+        known = as_belief(self.problem, belief, stage)
+        if known is not belief and not self._knows_any_belief:
             raise ValueError(
-                f"belief is of a problem with {belief.probabilities.shape[1]} classes, the policy's has "
+                "belief: this policy has a plan for partial answers from the fitted prior on; "
+                "P(class) alone does not say where it stands. Give clf.belief() or problem.initial_belief(), "
+                "or take optimal_values, or Lookahead(depth), exact where depth is the number of questions."
+            )
+        if known.probabilities.shape[1] != self.problem.n_classes:
+            raise ValueError(
+                f"belief is of a problem with {known.probabilities.shape[1]} classes, the policy's has "
                 f"{self.problem.n_classes}: take the problem that it was made for."
             )
-        return belief
+        return known
 
     def _questions(self, answer: Any, belief: BeliefState) -> IntArray:
         """What `_action` answers, as numbers of questions: of an own policy it may be anything."""

@@ -662,6 +662,39 @@ class BeliefState(Readable):
         return None if self._mixed else self.problem.structure.bundle(self.question)
 
 
+def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
+    """A belief as it is, or P(class) of cases of which nothing else is known, (n_classes,) or (n, n_classes), as one.
+
+    Raises
+    ------
+    ValueError
+        If it is no such array, or the problem's next likelihood depends on more than P(class).
+    """
+    if isinstance(belief, BeliefState):
+        return belief
+    chances = np.atleast_2d(np.asarray(belief, dtype=np.float64))
+    if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
+        raise ValueError(
+            f"belief must be a BeliefState, or P(class) of shape ({problem.n_classes},) or (n, {problem.n_classes}), "
+            f"got shape {np.shape(belief)}."
+        )
+    if not ((chances >= 0).all() and np.allclose(chances.sum(axis=1), 1.0, atol=1e-9, rtol=0)):
+        least, sums = float(chances.min()), chances.sum(axis=1)
+        wrong = f"the least is {least:.4g}" if least < 0 else f"one sums to {sums[abs(sums - 1).argmax()]:.4g}"
+        raise ValueError(f"belief must hold probabilities of the classes, not negative and of sum 1; {wrong}.")
+    known = problem.initial_belief(len(chances)).replace(probabilities=chances)
+    check_integer(stage, "stage", 0, problem.n_stages)
+    if stage == 0:
+        return known
+    tables = problem.structure.tables
+    if problem.any_order or tables is None or (stage < problem.n_stages and tables.n_contexts(stage) > 1):
+        raise ValueError(
+            "stage says enough only in a fixed order of questions that are independent given the class: here what was "
+            "answered counts as well; take a belief and update it."
+        )
+    return known.replace(stage=stage)
+
+
 def pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
     """Rows by the next stage whose question was not answered before its turn, moved on to there."""
     rows, stage, early = np.arange(len(belief)), belief.stage, belief._early

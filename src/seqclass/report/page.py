@@ -287,8 +287,8 @@ def write_report(
     """
     if Path(path).exists() and Path(path).samefile(results.path):
         raise ValueError(f"path: {os.fspath(path)} is the run itself; write the page elsewhere.")
-    if explanations is not None and not isinstance(explanations, ExploredRun):
-        cases = ((str(k), one if isinstance(one, Explored) else Explored(list(one))) for k, one in explanations.items())
+    if isinstance(explanations, Mapping):
+        cases = ((str(k), Explored(one) if isinstance(one, Sequence) else one) for k, one in explanations.items())
         explanations = ExploredRun(dict(cases))
     sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
     unit = Costs(unit=unit or results.unit or None).unit_name()

@@ -214,7 +214,7 @@ class DualPaths:
         self.horizon = min(values.n_stages, problem.n_stages)
         self.max_histories = max_histories
         #: Whether the policy is one step of look-ahead on these very values, and whether it finds that the plain way.
-        self.follows = isinstance(policy, LookaheadPolicy) and policy.values is values
+        self.follows = policy is not None and policy._lookahead_values is values
         self.plainly = self.follows and getattr(type(policy), "_action", None) is LookaheadPolicy._action
         self.n_paths, self._total = 0, 0.0
         #: Low and up of histories; differences are too small to be told from sums of squares.

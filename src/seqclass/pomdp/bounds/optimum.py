@@ -19,7 +19,6 @@ from seqclass.pomdp.latent import by_question, unpad_tables
 from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.observations import PlannedAnswers, TooLarge
 from seqclass.pomdp.one_step import (
-    as_belief,
     cost_lower_bound,
     initial_beliefs,
     latent_posterior,
@@ -29,7 +28,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import cheapest_question
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status, observations
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, as_belief, constraint_status, observations
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk, walk_to_end
 from seqclass.pomdp.worlds import Game, game_of
@@ -244,7 +243,7 @@ def optimal_values(
     {'decide': 0.5, 'test': 0.25, 'look': 0.35}
     """
     problem, _ = game_of(problem)
-    start = belief if isinstance(belief, BeliefState) else as_belief(problem, belief, stage)
+    start = as_belief(problem, belief, stage)
     row, question = np.nonzero(start.available)
     cost: FloatArray = np.empty(0)
     try:

@@ -500,19 +500,19 @@ class ProjectedValueIteration(Solver):
         projection = self._projection(problem)
         assert projection is not None  # it was checked at the door
         solver = self._inner(projection, projection is not problem)
-        policy = self._plan_projection(solver, projection)
+        policy, planned = self._plan_projection(solver, projection)
         if projection is problem:
-            return self.certify(policy, policy.values)
+            return self.certify(policy, planned)
         while True:
-            steering = ProjectedValues(problem, projection, policy.values)
+            steering = ProjectedValues(problem, projection, planned)
             states = sample_visited_states(steering, n_beliefs, as_generator(self.random_state))
             if not _reaches_end(states, steering.n_stages, problem) or "first_horizon" not in solver.get_params():
                 break
             # the projection is the surer of itself: where it has long decided the problem may not have
             longer = self._plan_projection(solver.set_params(first_horizon=2 * steering.n_stages), projection)
-            if longer.n_stages == policy.n_stages:
+            if longer[0].n_stages == policy.n_stages:
                 break
-            policy = longer
+            policy, planned = longer
         if not states:
             return self.certify(with_info(LookaheadPolicy(steering, policy.info), size=steering.size), steering)
         values = CorrectedValues(problem, steering)
@@ -520,14 +520,14 @@ class ProjectedValueIteration(Solver):
         values.fit(states, refined.fit_stage if self.certificate_paths else None)
         return self.certify(with_info(BoundedLookaheadPolicy(values, policy.info), size=values.size), refined)
 
-    def _plan_projection(self, solver: Solver, projection: AcquisitionProblem) -> LookaheadPolicy:
+    def _plan_projection(self, solver: Solver, projection: AcquisitionProblem) -> tuple[Policy, ValueFunction]:
         policy = solver.solve(projection)
-        if not isinstance(policy, LookaheadPolicy):
+        if (values := policy._lookahead_values) is None:
             raise ValueError(
                 "ProjectedValueIteration needs a solver that works out values, such as Perseus, and "
                 f"{self.solver!r} does not."
             )
-        return policy
+        return policy, values
 
     def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
         if self.solver is not None:

@@ -25,7 +25,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.solving import SweepPolicies, SweepView, solve_sweep
-from seqclass.pomdp.walk import Fork, Level, Simulation, initial_histories, walk_to_end
+from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories, walk_to_end
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -202,7 +202,7 @@ def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulatio
         simulation = replace(simulation, n_paths=n_paths, random_state=another_stream(simulation.random_state))
 
     def run(answers: ObservationSource, most: float) -> _SweepTally:
-        drawn = StratifiedAnswers(answers.rng) if isinstance(answers, SampledObservations) else None
+        drawn = None if answers is ALL else StratifiedAnswers(as_generator(simulation.random_state))
         tally = _SweepTally(team, drawn, 1.0 if drawn is None else drawn.begin(simulation.n_paths))
         belief, weight = initial_histories(problem, None, tally.total, drawn or answers)
         walk_to_end(belief, weight, _SweepHistories(team, tally, len(belief)).ask, drawn or answers, most)
