@@ -91,6 +91,13 @@ def chunks_by_size(ends: IntArray, most: int, longest: int | None = None) -> Ite
         start = stop
 
 
+def draw_columns(share: FloatArray, uniforms: FloatArray) -> IntArray:
+    """A column of each row, (n,), as likely as its share, by a number of [0, 1) each; never one of share 0."""
+    cumulative = share.cumsum(axis=1)
+    last = share.shape[1] - 1 - (share[:, ::-1] > 0).argmax(axis=1)  # rounding must not go beyond it
+    return np.asarray(np.minimum((cumulative <= uniforms[:, None] * cumulative[:, -1:]).sum(axis=1), last))
+
+
 def row_sums(X: FloatArray) -> FloatArray:
     """Sum over the last axis; ten times as fast as numpy's own where that axis is short."""
     width = X.shape[-1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.arrays import FloatArray, IntArray, draw_columns, smallest_int
 from seqclass._utils.stored import require, require_array, require_part, require_whole
 from seqclass.bn import ObservationModel
 from seqclass.bn.base import HiddenTables
@@ -238,13 +238,12 @@ class ModelStructure(Structure["ModelProblem"]):
         """Draw an outcome of a bundle for each of some rows, as the model has it."""
         bundle = self.bundle(question)
         assert bundle is not None  # nothing else is sampled
-        posterior = belief.probabilities[rows]
-        drawn = posterior.cumsum(axis=1) < rng.random(len(rows))[:, None] * posterior.sum(axis=1, keepdims=True)
+        label = draw_columns(belief.probabilities[rows], rng.random(len(rows)))
         values, _ = draw_jointly(
             self.problem.model,
             bundle.features,
             belief.state.messages[rows],
-            drawn.sum(axis=1),
+            label,
             rng.random((len(rows), len(bundle.sizes))),
         )
         return bundle.encode(values)

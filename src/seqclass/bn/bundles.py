@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, draw_columns
 from seqclass.bn.base import ObservationModel
 
 
@@ -44,9 +44,7 @@ def draw_jointly(
     result = np.ones((len(label), len(model.classes_)))
     for place, feature in enumerate(np.asarray(features).tolist()):
         likelihood = model._check_stage_likelihood(feature, state)
-        cumulative = likelihood[rows, :, label].cumsum(axis=1)
-        drawn = (cumulative <= uniforms[:, place, None] * cumulative[:, -1:]).sum(axis=1)
-        values[:, place] = np.minimum(drawn, likelihood.shape[1] - 1)
+        values[:, place] = draw_columns(likelihood[rows, :, label], uniforms[:, place])
         result *= likelihood[rows, values[:, place]]
         state = model.advance(feature, state, values[:, place])
     return values, result

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.arrays import FloatArray, IntArray, draw_columns, smallest_int
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_distribution
@@ -221,9 +221,7 @@ class DrawnBundle(Bundle):
         uniforms = rng.random((len(state), len(self.sizes)))
         values = np.empty(uniforms.shape, dtype=np.intp)
         for place, table in enumerate(self.tables):
-            cumulative = table.cumsum(axis=0).T[state]
-            below = (cumulative <= uniforms[:, place, None] * cumulative[:, -1:]).sum(axis=1)
-            values[:, place] = np.minimum(below, self.sizes[place] - 1)
+            values[:, place] = draw_columns(table.T[state], uniforms[:, place])
         return values
 
     def likelihood(self, codes: IntArray, table: FloatArray | None = None) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, condition_on_answer, within_classes
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, condition_on_answer, draw_columns, within_classes
 from seqclass._utils.stored import require, require_numbers
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
@@ -223,9 +223,7 @@ class MixtureStructure(Structure["MixtureProblem"]):
 
     def sample_outcomes(self, question: int, belief: Known, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an outcome of a bundle for each of some rows, as the hidden states have it."""
-        share = self.latent.probability(belief).cumsum(axis=1)
-        place = rng.random(len(rows)) * share[rows, -1]
-        state = np.minimum((share[rows] <= place[:, None]).sum(axis=1), share.shape[1] - 1)
+        state = draw_columns(self.latent.probability(belief)[rows], rng.random(len(rows)))
         return self.problem._sampled_bundle(question).draw(state, rng)
 
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:

@@ -469,7 +469,29 @@ def cheapest_question(costs: FloatArray, problem: AcquisitionProblem) -> tuple[I
     return question, least
 
 
-class LeastCostPolicy(Policy):
+class ChoosingPolicy(Policy):
+    """Asks one question of each case, where that and what follows costs less than to decide."""
+
+    @abstractmethod
+    def _choose(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """Question that comes next of some rows, and what going on with it costs, before the horizon."""
+
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
+        """Expected cost of going on, the next price included, (n,); inf where nothing can be asked."""
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), np.inf)
+        return self._choose(belief, np.arange(len(belief)))[1]
+
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        rows = (~stopping_is_certain(belief)).nonzero()[0]
+        if rows.size:
+            asked, cost = self._choose(belief, rows)
+            question[rows] = np.where(cost < stopping_threshold(belief)[rows], asked, DECIDE)
+        return question
+
+
+class LeastCostPolicy(ChoosingPolicy):
     """Asks the question that promises most where it costs less than to decide."""
 
     @abstractmethod
@@ -485,19 +507,9 @@ class LeastCostPolicy(Policy):
             return super().next_question(belief)
         return cheapest_question(self.question_costs(belief), belief.problem)[0]
 
-    def continuation_cost(self, belief: BeliefState) -> FloatArray:
-        """Cost of the most promising question, (n,); inf where nothing is open."""
-        if belief.stage >= self.n_stages:
-            return np.full(len(belief), np.inf)
-        return np.asarray(self.question_costs(belief).min(axis=1))
-
-    def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        rows = np.flatnonzero(~stopping_is_certain(belief))
-        if rows.size:
-            asked, best = cheapest_question(self.question_costs(belief[rows]), belief.problem)
-            question[rows] = np.where(best < stopping_threshold(belief)[rows], asked, DECIDE)
-        return question
+    def _choose(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        some = belief if len(rows) == len(belief) else belief[rows]  # which keeps what was worked out of it
+        return cheapest_question(self.question_costs(some), belief.problem)
 
 
 class FunctionPolicy(Policy, stored=False):

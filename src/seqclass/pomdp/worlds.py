@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, draw_columns
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations, outcomes_by_question
@@ -104,7 +104,7 @@ class DrawnCaseSource:
             if never := set(label.tolist()) - set(np.flatnonzero(self.joint.any(axis=0)).tolist()):
                 raise ValueError(f"true_class is {min(never)}, which has no probability: nothing follows from it.")
             self.label[cases[fixed]] = label
-            start[fixed] = draw_outcomes(self.joint.T[label], rng)
+            start[fixed] = draw_columns(self.joint.T[label], rng.random(len(label)))
         if not self.own:
             self._answered.append((cases, self._start_state[start]))
             self.settle()
@@ -220,18 +220,11 @@ class CaseObservations(DataObservations):
         return self.source.draw(belief, place, self.rows[some], self.rng)
 
 
-def draw_outcomes(share: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Number of a column of each row, (n,), as likely as its share of the row; never one of share 0."""
-    cumulative = share.cumsum(axis=1)
-    place = rng.random(len(share))[:, None] * cumulative[:, -1:]
-    last = share.shape[1] - 1 - (share[:, ::-1] > 0).argmax(axis=1)  # rounding must not go beyond it
-    return np.asarray(np.minimum((cumulative <= place).sum(axis=1), last))
-
-
 def _draw_of_rows(likelihood: FloatArray, place: IntArray, label: IntArray, rng: np.random.Generator) -> IntArray:
     outcome = np.empty(len(place), dtype=np.int64)
     for part in chunks(len(place), 8.0 * 3 * likelihood.shape[1]):
-        outcome[part] = draw_outcomes(likelihood[place[part], :, label[part]], rng)
+        some = likelihood[place[part], :, label[part]]
+        outcome[part] = draw_columns(some, rng.random(len(some)))
     return outcome
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, draw_columns
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass.pomdp.margins import greatest_price
 from seqclass.pomdp.observations import Branches, ObservationSource, SampledObservations
@@ -31,9 +31,7 @@ class ThinnedAnswers(ObservationSource):
         share = weight[:, None] * belief.outcome_probabilities
         light = np.flatnonzero(weight < self.least)
         if light.size:
-            cumulative = np.cumsum(belief.outcome_probabilities[light], axis=1)
-            below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
-            drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
+            drawn = draw_columns(belief.outcome_probabilities[light], self.rng.random(light.size))
             share[light] = 0
             share[light, drawn] = weight[light]
         # of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from seqclass.pomdp.solve_info import OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.ordering.cases import TrialCases, TriedPolicy, mean_and_error, model_cases
-from seqclass.pomdp.solvers.ordering.observed import candidate_on_rows, row_costs
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, TriedPolicy, model_cases
+from seqclass.pomdp.solvers.ordering.observed import choose_on_rows
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
 from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, PanelValues, panel_prices
@@ -279,7 +279,7 @@ class Panels(_PanelSolver):
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
             choice = OrderingChoice(chosen.name, tuple(one.report(cases, chosen) for one in tried))
         if rows is not None:
-            chosen, choice = _select_on_rows(chosen, tried, choice, rows)
+            chosen, choice = choose_on_rows(chosen, tried, choice, rows)
         seconds = time.perf_counter() - started
         if exactly is not None and chosen.policy is exactly:
             return with_info(exactly, seconds=seconds, ordering=choice)
@@ -320,24 +320,6 @@ def _sizes(problem: AcquisitionProblem) -> list[tuple[str, tuple[int, int]]]:
 
 def _round_name(name: str, number: int) -> str:
     return f"{name}, round {number + 1}"
-
-
-def _select_on_rows(
-    chosen: TriedPolicy, tried: list[TriedPolicy], choice: OrderingChoice, rows: TrainingCases
-) -> tuple[TriedPolicy, OrderingChoice]:
-    """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
-    weight, begun = rows.weight, rows.begin(rows.outcomes)
-    costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
-    best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
-    saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
-    taken = best if saved > error else chosen
-    least = costs[id(taken)][0]
-    observed = tuple(
-        candidate_on_rows(one.name, cost, least, asked, one.seconds, weight)
-        for one in tried
-        for cost, asked in [costs[id(one)]]
-    )
-    return taken, replace(choice, chosen=taken.name, observed=observed)
 
 
 class PlannedPanels(PanelPolicy):

@@ -13,7 +13,7 @@ from seqclass.pomdp.policy import Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.ordering.cases import mean_and_error
+from seqclass.pomdp.solvers.ordering.cases import TriedPolicy, mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, fit_values
 from seqclass.pomdp.solvers.training import TrainingCases
@@ -34,25 +34,32 @@ def order_from_rows(policy: Policy) -> IntArray | None:
 
 def select_on_rows(policy: Policy, order: IntArray, solver: Adaptive, rows: TrainingCases) -> Policy:
     """Return the policy, or stopping along a fixed order where that costs less on real cases."""
-    began = time.perf_counter()
-    fixed = along_order(policy.problem, order, solver)
-    seconds = time.perf_counter() - began
-    begun, weight = rows.begin(rows.outcomes), rows.weight
-    free_cost, free_asked = row_costs(policy, rows, begun)
-    cost, asked = row_costs(fixed, rows, begun)
-    saved, error = mean_and_error(free_cost - cost, weight)
-    better = saved > error
-    choice = policy.info.ordering or OrderingChoice("", ())
-    least = cost if better else free_cost
-    observed = (
-        candidate_on_rows(choice.chosen, free_cost, least, free_asked, policy.info.seconds, weight),
-        candidate_on_rows(ON_ROWS, cost, least, asked, seconds, weight),
+    began, info = time.perf_counter(), policy.info
+    along = TriedPolicy(ON_ROWS, along_order(policy.problem, order, solver), seconds=time.perf_counter() - began)
+    choice = info.ordering or OrderingChoice("", ())
+    own = TriedPolicy(choice.chosen, policy, seconds=info.seconds)
+    taken, choice = choose_on_rows(own, [own, along], choice, rows)
+    if taken is along:
+        policy = solver.certify(with_info(along.policy, certify_seconds=info.certify_seconds))
+    return with_info(policy, ordering=choice, seconds=info.seconds + along.seconds)
+
+
+def choose_on_rows(
+    chosen: TriedPolicy, tried: list[TriedPolicy], choice: OrderingChoice, rows: TrainingCases
+) -> tuple[TriedPolicy, OrderingChoice]:
+    """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
+    weight, begun = rows.weight, rows.begin(rows.outcomes)
+    costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
+    best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
+    saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
+    taken = best if saved > error else chosen
+    least = costs[id(taken)][0]
+    observed = tuple(
+        candidate_on_rows(one.name, cost, least, asked, one.seconds, weight)
+        for one in tried
+        for cost, asked in [costs[id(one)]]
     )
-    choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
-    if not better:
-        return with_info(policy, ordering=choice, seconds=policy.info.seconds + seconds)
-    certified = solver.certify(with_info(fixed, certify_seconds=policy.info.certify_seconds))
-    return with_info(certified, ordering=choice, seconds=policy.info.seconds + seconds)
+    return taken, replace(choice, chosen=taken.name, observed=observed)
 
 
 def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) -> RulePolicy:

@@ -22,7 +22,7 @@ from seqclass.pomdp.one_step import (
     stopping_is_certain,
     stopping_threshold,
 )
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import DECIDE, ChoosingPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, has_requirements, must_continue
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule
@@ -190,7 +190,7 @@ def cost_upper_bound(following: NextQuestion) -> FloatArray:
     return np.where(must_continue(belief), np.maximum(following.once, finishing_cost(belief)), following.once)
 
 
-class RulePolicy(Policy):
+class RulePolicy(ChoosingPolicy):
     """Asks the question that an ordering rule puts first while going on is expected to cost less than deciding."""
 
     def __init__(self, values: RuleValues, info: SolveInfo | None = None) -> None:
@@ -206,22 +206,7 @@ class RulePolicy(Policy):
     def _question_scores(self, belief: BeliefState) -> FloatArray:
         return self.values.rule.scores(belief)
 
-    def continuation_cost(self, belief: BeliefState) -> FloatArray:
-        """Expected cost of going on along the rule, the next price included, (n,); inf where nothing can be asked."""
-        if belief.stage >= self.n_stages:
-            return np.full(len(belief), np.inf)
-        return self._of_parts(belief, np.arange(len(belief)))[1]
-
-    def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        rows = (~stopping_is_certain(belief)).nonzero()[0]
-        if rows.size:
-            asked, cost = self._of_parts(belief, rows)
-            question[rows] = np.where(cost < stopping_threshold(belief)[rows], asked, DECIDE)
-        return question
-
-    def _of_parts(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """Question and cost of going on of some rows, a part at a time."""
+    def _choose(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
         if len(rows) == len(belief) == 1:  # a live case asks for both, and what one finds serves the other
             known: Any = belief._cache.get("continuation_cost")
             if known is None or known[0] is not self:
