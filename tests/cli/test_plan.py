@@ -349,6 +349,7 @@ def test_a_bank_may_tell_which_skills_items_need(tmp_path: Path, monkeypatch: py
     assert seqclass.load("clash.seq").classes_.tolist() == ['"a, b"', '"none"', '"none", "a, b"', "none"]
     for wrong, message in (
         (["--cut", "0"], "and no --cut"),
+        (["--score", "ability", "--max-features", "2"], "or --score"),
         (["--target", "power"], "target must be a skill, of 'sums'"),
     ):
         assert message in run("plan", "skills.csv", "--bank", *wrong).stderr

@@ -24,6 +24,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import seqclass
 from seqclass import Costs
+from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, Results, ShuffledSplit, SourceSplit, grid
 from seqclass.experiment.explored import Explored, evenly
@@ -240,6 +241,12 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
         found = results.record("wine", name)
         assert all(own in (data.names()[j], f"x{j}") for j, own in enumerate(found.names))
         assert any(own == data.names()[j] for j, own in enumerate(found.names))
+
+
+def test_a_classifier_of_ways_behind_a_selector_pays_for_what_it_asks(tmp_path: Path) -> None:
+    piped = make_pipeline(SelectKBest(k=3), AdaptiveClassifier(effort="quick"))
+    results = Experiment([load("iris")], {"piped": piped}, prices=[0.05], cv=2).run(tmp_path / "a.run")
+    assert results.record("iris", "piped").record.n_features.mean() < 3  # those of the selector were all charged
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def read_bank(
     frame = frame.drop(columns=list(drop))
     by_skill = {"guess", "slip"} <= set(frame.columns.astype(str).str.lower())
     if by_skill and (cuts or len(skills) > 1):
-        raise InputError(f"{file} tells which skills items need: name one with --target, or none, and no --cut.")
+        raise InputError(f"{file} is a bank of skills: name one with --target, or none, and no --cut or --score.")
     if not by_skill and skills:
         raise InputError(f"--target is not for a bank of items without skills, which {file} is.")
     if not by_skill and not cuts:
@@ -169,8 +169,6 @@ def plan_score(
             "say when a score is good enough: by --standard-error, --max-features or the --price of an item."
         )
     model, settings, notes = read_bank(file, (), ("0",), (), areas, drop, rules, None)
-    if isinstance(model, SkillProfile):
-        raise InputError(f"--score is not for a bank of skills, which {file} is.")
     more = non_default_options(price=price, standard_error=standard_error, max_items=max_features)
     if scale is not None:
         more["scale"] = _scale(scale)

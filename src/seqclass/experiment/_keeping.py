@@ -36,7 +36,6 @@ from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation
 from seqclass.agent.record import BELIEFS, STEPS, AcquisitionRecord, axes_of, row_fields
-from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
 from seqclass.experiment.explored import Explored, evenly
@@ -170,7 +169,7 @@ def find_sequential(fitted: Any, X: Any, data: Dataset) -> Reached | None:
     """Find the sequential classifier inside a fitted method."""
     own = [str(name) for name in X.columns] if is_frame(X) else data.names()
     fitted = getattr(fitted, "best_estimator_", fitted)
-    if isinstance(fitted, Pipeline) and isinstance(fitted[-1], SequentialClassifier):
+    if isinstance(fitted, Pipeline) and isinstance(fitted[-1], BaseSequentialClassifier):
         if len(fitted) == 1:
             return Reached(fitted[-1], X, own, True)
         return Reached(fitted[-1], fitted[:-1].transform(X), _names(fitted, own), False)
