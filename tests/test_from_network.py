@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from network_cases import random_network
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -274,6 +275,19 @@ def test_columns_in_another_order_are_not_taken_for_others(rare: Any) -> None:
         clone(clf).fit(frame[["swab", "fever"]], y)
     with pytest.raises(ValueError, match="unknown category 'never'"):
         clone(clf).fit(frame.assign(fever="never"), y)
+
+
+def test_columns_in_another_order_are_not_taken_for_the_items_of_a_model_that_is_given() -> None:
+    model = ItemResponse.from_items({"b": [0.0, 1.0, -1.0], "item": ["p", "q", "r"]}, [0.0], points=11)
+    rows, y = model.sample(60, 0)
+    X, settings = pd.DataFrame(rows, columns=list("pqr")), {"prefit": True, "discretizer": "precomputed"}
+    clf = SequentialClassifier(model, **settings)
+    plain = clone(clf).fit(X, y).predict_proba(X)
+    for fit in (lambda Z: clone(clf).fit(Z, y), lambda Z: clone(clf).fit_chunks([(Z, y)])):
+        with pytest.raises(ValueError, match="in the order of the prefit observation_model: 'p', 'q', 'r'"):
+            fit(X[["q", "p", "r"]])
+        other = fit(X.set_axis(["x", "y", "z"], axis=1))  # names of others say nothing
+        assert_allclose(other.predict_proba(X.set_axis(["x", "y", "z"], axis=1)), plain)
 
 
 def test_a_model_that_is_given_stays_in_clones() -> None:

@@ -420,7 +420,8 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     with time_step(timings, "count"):
         chunks = ViewedChunks(source, view, first_pass.sizes, sample_rows, settings.seed)
     if settings.prefit:
-        model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
+        names = getattr(columns, "feature_names_in_", None)
+        model = take_prefit_model(settings.observation_model, coder, names, support, classes, timings)
         prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
         timings["structure"] = 0.0

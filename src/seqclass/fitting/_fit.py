@@ -117,7 +117,7 @@ def fit_rows(
     if settings.prefit:
         if weight is not None:
             raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
-        model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
+        model = take_prefit_model(settings.observation_model, coder, names, support, classes, timings)
         prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
         naming = ColumnNaming(names=names, encoder=encoder, coder=coder, support=support, prices=prices)

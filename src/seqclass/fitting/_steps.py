@@ -158,7 +158,7 @@ def check_fitted_model(model: Any) -> ObservationModel:
 
 
 def take_prefit_model(
-    given: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
+    given: Any, coder: OutcomeCoder, names: Any, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
 ) -> ObservationModel:
     """Take a model that is fitted already, if the data are of its features, outcomes and classes."""
     model = check_fitted_model(given)
@@ -166,6 +166,10 @@ def take_prefit_model(
         raise ValueError(
             f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."
         )
+    known = list(map(str, model._own_names()[0] or ()))
+    columns = [] if names is None else [str(names[j]) for j in support.tolist()]
+    if any(name != column and name in columns for name, column in zip(known, columns)):
+        raise ValueError(f"X must have its columns in the order of the prefit observation_model: {join_names(known)}.")
     if not np.isin(classes, model.classes_).all():
         unknown = classes[~np.isin(classes, model.classes_)].tolist()
         raise ValueError(
