@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from seqclass import Costs
 from seqclass.analysis import value_of_information
@@ -186,7 +187,7 @@ def test_some_tests_by_name_or_number() -> None:
         ([3], "tests must be between 0 and 2"),
     ):
         with pytest.raises(ValueError, match=words):
-            tests.problem(wrong)  # type: ignore[arg-type]
+            tests.problem(wrong)
     for few in (["a"], []):
         with pytest.raises(ValueError, match="two to six tests"):
             compare_strategies(tests, few)
@@ -271,3 +272,24 @@ def test_a_class_is_not_called_as_a_column_is() -> None:
     tests = TestTable(["class", "x"], [0.2, 0.3, 0.5], positive=np.full((2, 3), 0.5), costs=1, classes=["x", "y", "z"])
     assert tests.to_frame().columns.tolist() == ["test", "price", "x", "y", "z"]
     assert tests.to_frame()["test"].tolist() == ["class", "x"]
+
+
+def test_what_pandas_has_by_name_goes_by_it() -> None:
+    """Tests and classes in another order were taken one after the other."""
+    plain = TestTable(["a", "b"], [0.3, 0.7], positive=[[0.9, 0.1], [0.5, 0.2]], classes=["x", "y"])
+    frame = pd.DataFrame(plain.positive, index=["a", "b"], columns=["x", "y"])
+    prior = pd.Series({"y": 0.7, "x": 0.3})
+    named = TestTable(["a", "b"], prior, positive=frame.loc[["b", "a"], ["y", "x"]], classes=["x", "y"])
+    assert_array_equal(named.positive, plain.positive)
+    assert_array_equal(named.prior, plain.prior)
+    for one, (first, second), other in (
+        ("sensitivity", (0.9, 0.5), {"specificity": [0.8, 0.7]}),
+        ("lr_positive", (4.0, 2.0), {"lr_negative": [0.3, 0.4]}),
+    ):
+        by_name, in_order = {one: pd.Series({"b": second, "a": first})}, {one: [first, second]}
+        tables = [TestTable(["a", "b"], 0.3, **own, **other).positive for own in (by_name, in_order)]
+        assert_array_equal(*tables)
+    part = pd.Series([0.9, 0.5, 0.7])[1:]  # numbered by pandas, so in order
+    assert TestTable(["b", "c"], 0.3, sensitivity=part, specificity=part).positive[:, 0].tolist() == [0.5, 0.7]
+    with pytest.raises(ValueError, match="sensitivity: its entries are called 'a', 'z', which should be 'a', 'b'"):
+        TestTable(["a", "b"], 0.3, sensitivity=pd.Series({"a": 0.9, "z": 0.5}), specificity=[0.8, 0.8])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import join_names, near, short_repr
-from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer
+from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer, in_order_of_texts
 from seqclass.bn import NetworkTables
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
@@ -62,7 +62,7 @@ class TestTable:
         Likelihood ratios instead, sensitivity / (1 - specificity) and (1 - sensitivity) / specificity: one of them at
         least 1 and the other at most 1; ``lr_positive`` may be infinite.
     positive : array-like of shape (n_tests, n_classes), optional
-        P(positive | class) instead.
+        P(positive | class) instead. What pandas has by name, here or above, goes by the names.
     classes : sequence of str
         Names of the classes; of two the first is the disease.
     costs : Costs, float, array-like or dict
@@ -130,6 +130,7 @@ class TestTable:
             raise ValueError(
                 f"classes: a class cannot be called {taken[0]!r}, as a column of the table is; call it otherwise."
             )
+        prior = in_order_of_texts(prior, "prior", self.classes)
         scalar = np.ndim(prior) == 0 and len(self.classes) == 2
         prior = np.append(sick := self._fractions([prior], "prior"), 1 - sick) if scalar else prior
         self.prior = check_distribution(prior, len(self.classes), "prior")
@@ -146,7 +147,8 @@ class TestTable:
             sick, well = (self._fractions(ways[name], name, (len(self.names),)) for name in stated)
             positive = np.column_stack([sick, 1 - well])
         elif stated == _ACCURACY[1]:
-            positive = self._of_ratios(*(np.array(ways[name], dtype=np.float64) for name in stated))
+            ratios = (in_order_of_texts(ways[name], name, self.names) for name in stated)
+            positive = self._of_ratios(*(np.array(one, dtype=np.float64) for one in ratios))
         self.positive = self._fractions(positive, "positive", (len(self.names), len(self.classes)))
         costs = Costs.from_value(costs)
         if costs.bundles is not None:
@@ -161,7 +163,8 @@ class TestTable:
         self.costs = Costs(**(costs.non_default_params() | sorted_costs))
 
     def _fractions(self, value: Any, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
-        array = check_finite(value, name, shape)
+        axes = (self.names, self.classes)[: len(shape or ())]
+        array = check_finite(in_order_of_texts(value, name, *axes) if axes else value, name, shape)
         if (wrong := (array < 0) | (array > 1)).any():
             of = "" if shape is None else f" of {short_repr(self.names[int(np.argwhere(wrong)[0, 0])])}"
             first = float(array[wrong].flat[0])

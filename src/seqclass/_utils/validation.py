@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,12 @@ def in_order(value: Any, name: str, *labels: Any) -> Any:
         if own != known and (named or own != list(range(len(known)))):
             value = np.take(value, _places(own, known, name, what[axis]), axis=axis)
     return value
+
+
+def in_order_of_texts(value: Any, name: str, *labels: Sequence[str]) -> Any:
+    """The same where all labels are texts: rows that pandas numbers, of a part of a table too, have no names."""
+    numbered = hasattr(value, "iloc") and value.index.dtype.kind in "iu"
+    return value if numbered else in_order(value, name, *labels)
 
 
 def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int]:

@@ -24,6 +24,7 @@ from seqclass._utils.validation import (
     check_finite,
     check_integer,
     check_real,
+    in_order_of_texts,
 )
 from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
@@ -205,6 +206,7 @@ class SkillProfile(Tested):
         met, of_class = model._items_met()
         given = []
         for name, value in (("guess", guess), ("slip", slip)):
+            value = value if model.feature_names_ is None else in_order_of_texts(value, name, model.feature_names_)
             array = check_finite(np.broadcast_to(value, n) if np.ndim(value) == 0 else value, name, (n,))
             if array.min() < 0 or array.max() > 1:
                 raise ValueError(f"{name} must hold probabilities, got {array[(array < 0) | (array > 1)][0]:g}.")
