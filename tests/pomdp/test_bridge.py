@@ -679,7 +679,7 @@ def test_tables_are_needed() -> None:
 
     problem = Opaque([0.5, 0.5], [0.1], [2], 1 - np.eye(2))
     for call in (to_pomdp_py, PomdpPyPlanner().solve):
-        with pytest.raises(ValueError, match=r"Opaque has none.*Perseus"):
+        with pytest.raises(ValueError, match=r"this one has none.*Perseus"):
             call(problem)
 
 

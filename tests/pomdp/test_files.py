@@ -220,7 +220,7 @@ def test_writers_refuse_what_they_cannot_write(tmp_path: Path) -> None:
 
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1)
     for writer in (write_pomdp, write_pomdpx):
-        with pytest.raises(ValueError, match="Opaque has none"):
+        with pytest.raises(ValueError, match="this one has none"):
             writer(Opaque([0.5, 0.5], [0.1], [2], 1 - np.eye(2)), tmp_path / "a")
         with pytest.raises(FileNotFoundError, match="there is no folder"):
             writer(problem, tmp_path / "missing" / "a")

@@ -14,6 +14,7 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
+from seqclass.exams.items import ItemResponse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ def exam_report(
     check_integer(n_persons, "n_persons", check_integer(n_bands, "n_bands", 1))
     agent, rng = agent_of(clf), as_generator(random_state)
     model: Any = agent.model
-    if not hasattr(model, "ability_"):
+    if not isinstance(model, ItemResponse):
         raise ValueError(
             f"clf: its model must be an ItemResponse, which knows of abilities; it is a {type(model).__name__}."
         )

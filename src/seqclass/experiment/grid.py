@@ -496,7 +496,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         grid = [(price, budget) for price in prices for budget in budgets]
         held: dict[str, SizedDataset] = {}
         cells: list[Cell] = []
-        for data in (data if hasattr(data, "names") else load(data) for data in _check_axis(self.data, "data")):
+        for data in (data if isinstance(data, Dataset) else load(data) for data in _check_axis(self.data, "data")):
             if data.name in held:
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)

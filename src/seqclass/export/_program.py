@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.agent.agent import Agent
+from seqclass.agent.problem import ModelProblem
 from seqclass.bn import ObservationModel
 from seqclass.exams.estimates import PrecisePolicy
 from seqclass.export._rules import NotExportable, rules_data
@@ -25,6 +26,7 @@ from seqclass.pomdp import (
     StoppingValue,
     ValueFunction,
 )
+from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.optimum import FEW, are_few
@@ -159,8 +161,8 @@ def _by_feature(agent: Agent, problem: AcquisitionProblem) -> list[FloatArray]:
 def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
     n = own.n_questions
-    if (own_model := getattr(own, "model", None)) is not None:
-        alike = own_model is model and np.array_equal(own.features, whole.features[:n])
+    if isinstance(own, ModelProblem):
+        alike = own.model is model and np.array_equal(own.features, whole.features[:n])
     elif _latent_tables(own) is not None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
@@ -268,7 +270,9 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
     if not isinstance(bounds, RepeatValues) or bounds.values.size > MOST_NUMBERS:
         raise NotExportable("its bounds on what follows are too many to be written")
     grid = bounds.grid
-    reading = {"resolution": grid.resolution} if hasattr(grid, "resolution") else {"points": grid.points[:, 1].tolist()}
+    reading = (
+        {"resolution": grid.resolution} if isinstance(grid, SimplexGrid) else {"points": grid.points[:, 1].tolist()}
+    )
     data = {"once": bounds.once, **reading, "values": short(bounds.values)}
     return {"type": "bounds", "n_stages": policy.n_stages, **data}
 
@@ -376,10 +380,10 @@ def _(values: ProjectedValues) -> dict[str, Any]:
 @to_program.register
 def _(values: CorrectedValues) -> dict[str, Any]:
     problem = values.problem
-    if (model := getattr(problem, "model", None)) is None:
+    if not isinstance(problem, ModelProblem):
         raise NotExportable("its values are corrected by earlier answers, and no observation model says by which")
     question = {feature: k for k, feature in enumerate(problem.features.tolist())}
-    of_stage = [[question[j] for j in some.tolist()] for some in model.context_features(problem.features)]
+    of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
     corrections = [
         None if weights is None else _correction(weights, of_stage[stage], problem.n_outcomes)
         for stage, weights in enumerate(values.weights)

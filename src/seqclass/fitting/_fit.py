@@ -421,8 +421,8 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size:
 
 def network_encoder(settings: Settings, X: Any) -> FrameEncoder | None:
     """What a network that is given makes of the states in a data frame of its questions; None of anything else."""
-    model: Any = settings.observation_model
-    if not settings.prefit or getattr(model, "_learns", True) or settings.discretizer is not None:
+    model = settings.observation_model
+    if not settings.prefit or not isinstance(model, DiscreteNetwork) or settings.discretizer is not None:
         return None
     if not is_frame(X := plain_data(X)) or {*X.columns} != {*model.questions_}:
         return None

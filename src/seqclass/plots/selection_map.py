@@ -64,7 +64,7 @@ class SelectionMapDisplay(Display):
     """
 
     def __init__(self, run: Prequential, *, names: Sequence[str] | None = None, max_features: int = 30) -> None:
-        if not hasattr(run, "selected"):
+        if not isinstance(run, Prequential):
             raise TypeError(f"run must be a result of prequential, got {type(run).__name__}.")
         if not run.selected:
             raise ValueError("run has no batches: there is nothing to draw.")

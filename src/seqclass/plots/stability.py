@@ -94,7 +94,7 @@ class StabilityDisplay(MultiAxesDisplay):
     ) -> None:
         self.runs = dict(runs) if isinstance(runs, Mapping) else {"": runs}
         for name, run in self.runs.items():
-            if not hasattr(run, "selected"):
+            if not isinstance(run, Prequential):
                 what = f"{name!r} is" if isinstance(runs, Mapping) else "it is"
                 raise TypeError(
                     f"runs must be a result of prequential or a dict of them, {what} a {type(run).__name__}."
