@@ -44,10 +44,11 @@ def _check_range(X: Codes, n_outcomes: IntArray | None, name: str) -> None:
         bad = (X.data < -1) | (X.data >= end[X.indices])
         columns, rows = X.indices[bad], np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1
     else:
-        columns = np.flatnonzero((X.min(axis=0, initial=0) < -1) | (X.max(axis=0, initial=0) >= end))
-        first = columns[:1]
-        rows = np.flatnonzero((X[:, first] < -1) | (X[:, first] >= end[first]))
+        low, high = (X[0], X[0]) if len(X) == 1 else (X.min(axis=0, initial=0), X.max(axis=0, initial=0))
+        columns = np.flatnonzero((low < -1) | (high >= end))
     if columns.size:
+        if not sparse.issparse(X):
+            rows = np.flatnonzero((X[:, columns[0]] < -1) | (X[:, columns[0]] >= end[columns[0]]))
         column, row = int(columns[0]), int(rows[0])
         allowed = "outcomes are counted from 0" if n_outcomes is None else f"its outcomes are 0..{end[column] - 1}"
         raise ValueError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,16 @@ class JunctionTuning:
 
     chunk_bytes: int = 2**23  #: largest table of a chunk of rows: small enough to stay near the cache
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
-    group_products: int = 15_000  #: products that a message of some rows costs, however few they are
     max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
 
 
 TUNING = JunctionTuning()
 
 
+_TINY, _ALL = float(np.finfo(float).tiny), slice(None)
+
+#: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
+Columns = dict[int, IntArray]
 #: Variables, in increasing order, and a table over them; its last axes are the class, or 1, and rows, or 1.
 Factor = tuple[tuple[int, ...], FloatArray]
 
@@ -48,9 +52,40 @@ def cut_factor(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
     return scope, np.expand_dims(np.moveaxis(cut, 0, -1), tuple(fixed))
 
 
+def distinct_rows(columns: Columns, n: int) -> tuple[IntArray, IntArray]:
+    """Find one row of each distinct combination, and the combination of each row."""
+    key: IntArray = np.zeros(n, dtype=np.intp)
+    size = 1
+    for column in columns.values():
+        width = int(column.max(initial=-1)) + 2
+        if size > 2**62 // width:
+            key, size = _number(key, size)
+        key = key * width  # then in place: codes may be of a type that ends at V - 1
+        key += column
+        key += 1
+        size *= width
+    inverse, count = _number(key, size)
+    if 2 * count > n:
+        return np.arange(n), np.arange(n)
+    rows = np.empty(count, dtype=np.intp)
+    rows[inverse] = np.arange(n)
+    return rows, inverse
+
+
+def _number(key: IntArray, size: int) -> tuple[IntArray, int]:
+    """Number the keys that occur 0, 1, ... in their order."""
+    if size > 4 * len(key) + 1024:
+        distinct, inverse = np.unique(key, return_inverse=True)
+        return inverse.astype(np.intp, copy=False), len(distinct)
+    present = np.zeros(size, dtype=bool)
+    present[key] = True
+    number = np.cumsum(present) - 1
+    return number[key], int(number[-1]) + 1
+
+
 @dataclass
 class _Clique:
-    """Variables of a clique in increasing order, its table, (classes or 1, ..., rows or 1), and its place."""
+    """Variables of a clique, highest first, its table, (classes or 1, ..., rows or 1), and its place."""
 
     scope: tuple[int, ...]
     table: FloatArray
@@ -58,6 +93,12 @@ class _Clique:
     #: What it shares with its parent.
     shared: tuple[int, ...] = ()
     children: list[int] = field(default_factory=list)
+    #: Axes of all variables, and of those that the parent does not know.
+    inside: tuple[int, ...] = ()
+    gone: tuple[int, ...] = ()
+    #: Size of each of the parent's variables that it shares, 1 of others; and axes of these in the parent's table.
+    places: tuple[int, ...] = ()
+    spans: frozenset[int] = frozenset()
 
     def axes(self, kept: Sequence[int]) -> tuple[int, ...]:
         """Axes of all but some variables."""
@@ -73,33 +114,33 @@ class _Collected:
         #: The message, or P(class, evidence) at a root; None if it says nothing.
         self.up: Any = message
         if clique.parent >= 0:
-            self.up = None if np.abs(message - 1).max() <= 1e-15 else _scale(message)
-        self._maps: dict[tuple[int, ...], FloatArray] = {}
+            self.up = None if np.abs(message - 1).max() <= 1e-14 else _scale(message)
 
     def sums(self, message: FloatArray | None) -> Callable[[tuple[int, ...]], FloatArray]:
         """Sums of the table times a message from above over all but some variables."""
-        if message is not None and self.full.shape[-1] == 1:
-            return partial(self._map_messages, message)
-        full = self.full if message is None else self.full * _spread(message, self.clique.shared, self.clique.scope)
-        return lambda kept: np.asarray(full.sum(axis=self.clique.axes(kept)))
+        full, parts = self.full, []
+        if message is not None:
+            parts = [_spread(message, self.clique.shared, self.clique.scope)]
+        if message is not None and (full.shape[-1] > 1 or message.shape[-1] == 1):
+            full, parts = full * parts.pop(), []
 
-    def _map_messages(self, message: FloatArray, kept: tuple[int, ...]) -> FloatArray:
-        """Sums where rows share the table: a matrix that is made once, times the messages of all rows."""
-        scope, shared = self.clique.scope, self.clique.shared
-        if kept not in self._maps:
-            self._maps[kept] = _as_matrix(self.full, scope, shared, kept)
-        sizes = [self.full.shape[1 + scope.index(j)] for j in kept]
-        return _map_rows(self._maps[kept], sizes, message, shared, kept)
+        def add_up(kept: tuple[int, ...]) -> FloatArray:
+            sums = _sum_products(full, parts, self.clique.axes(kept))
+            return sums.reshape(len(sums), *(full.shape[1 + self.clique.scope.index(j)] for j in kept), sums.shape[-1])
+
+        return add_up
 
 
 class _SharedStep(NamedTuple):
     """Which rows have the same message at a clique."""
 
-    told: BoolArray  # rows that have seen something behind it, (n,)
-    kind: IntArray  # number of the message of each row, (n,)
-    rows: IntArray  # a row of each message
-    #: Variables that have been seen, children with messages that are not the bare ones, and the messages.
-    groups: list[tuple[list[int], list[int], IntArray]]
+    there: IntArray  # rows that have seen something behind it
+    kinds: IntArray  # number of the message of each
+    kind: IntArray  # and of each row, (n,), -1 if there is none, or nothing else in the tree that it would meet
+    behind: IntArray  # the variables behind it that rows with a kind have seen: their sum, and how many times 2^32
+    #: Whether nothing else is to be met, variables seen, children with messages, the messages, and a row of each. One
+    #: variable that is alone is seen here, wherever behind it that was.
+    groups: list[tuple[bool, list[int], list[int], IntArray, IntArray]]
 
 
 class JunctionTree:
@@ -117,18 +158,20 @@ class JunctionTree:
         self.sizes, self.n_classes = list(sizes), n_classes
         scopes = _scopes(factors, self.sizes, n_classes, max_cells, small)
         self.cliques, self.home = self._hang(scopes, factors)
-        self.largest = max(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
-        self.total = sum(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
+        self.total = self.cells([])
         #: Numbers in the largest message, over all classes.
         self.widest = max(math.prod(self.sizes[i] for i in clique.shared) for clique in self.cliques) * n_classes
         self.holding: dict[int, list[int]] = {j: [] for j in self.home}
         for number, clique in enumerate(self.cliques):
             for j in clique.scope:
                 self.holding[j].append(number)
-        self._bare: list[_Collected] = []
-        for number, clique in enumerate(self.cliques):
-            self._bare.append(_Collected(clique, self._times(number, clique.table, [], self._bare)))
-        self._cache: dict[Any, _Collected] = {}
+        #: The highest clique that holds each variable.
+        self.entry = {j: max(some) for j, some in self.holding.items()}
+        self._root = list(range(len(self.cliques)))
+        for number in reversed(self._root):
+            if (parent := self.cliques[number].parent) >= 0:
+                self._root[number] = self._root[parent]
+        self._cache: dict[Any, Any] = {}
         self._cache_bytes = 0
         self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
 
@@ -161,6 +204,10 @@ class JunctionTree:
     def _cells(self, clique: _Clique, fixed: Sequence[int]) -> int:
         return math.prod(self.sizes[i] for i in clique.scope if i not in fixed)
 
+    def cells(self, fixed: Sequence[int]) -> int:
+        """Numbers in all tables, over all classes, where some variables have one state."""
+        return sum(self._cells(clique, fixed) for clique in self.cliques) * self.n_classes
+
     def marginals(
         self, wanted: Sequence[int], known: Mapping[int, IntArray], n: int
     ) -> tuple[list[FloatArray], FloatArray]:
@@ -182,93 +229,169 @@ class JunctionTree:
                 marginals[j] = marginals[j] * shown
         return [marginals[j] for j in wanted], np.broadcast_to(total, (self.n_classes, n))
 
-    def totals(self, known: Mapping[int, IntArray], n: int) -> FloatArray | None:
-        """P(class, evidence) of each row up to a factor, (n_classes, n); None where `marginals` has less work to do.
-
-        Evidence enters at the highest clique that holds its variable, where it has one state. A message is worked out
-        once for all rows that have seen the same behind it.
-        """
-        steps = self._group_steps(known, n)
-        cells = {number: self._cells(self.cliques[number], ()) * self.n_classes for number in steps}
-        work = sum(
-            len(group) * self._cells(self.cliques[number], fixed) * self.n_classes + TUNING.group_products
-            for number, step in steps.items()
-            for fixed, _, group in step.groups
-        )
-        if work > n * sum(cells.values()):
-            return None
-        total: FloatArray = np.ones((self.n_classes, n))
-        sent: dict[int, FloatArray] = {}
+    @cached_property
+    def _bare(self) -> list[_Collected]:
+        bare: list[_Collected] = []
         for number, clique in enumerate(self.cliques):
-            if (step := steps.get(number)) is None:
-                total *= 1.0 if clique.parent >= 0 else self._bare[number].up
+            bare.append(_Collected(clique, self._times(number, clique.table, [], bare)))
+        return bare
+
+    def normalise(self) -> JunctionTree:
+        """Make of each table the probabilities of what the parent does not know, so that bare messages say nothing."""
+        for clique in self.cliques:
+            if clique.parent < 0:
                 continue
-            messages: FloatArray | None = None
-            for fixed, below, group in step.groups:
-                cut = 8.0 * self._cells(clique, fixed) * self.n_classes
-                for part in chunks(len(group), cut, TUNING.chunk_bytes):
-                    rows = step.rows[group[part]]
-                    own = {child: sent[child][..., steps[child].kind[rows]] for child in below}
-                    message = self._message(number, {j: known[j][rows] for j in fixed}, own)
-                    if messages is None:
-                        messages = np.empty((*message.shape[:-1], len(step.rows)))
-                    elif len(messages) < len(message):
-                        messages = np.repeat(messages, len(message), axis=0)
-                    messages[..., group[part]] = message
-            for child in clique.children:
-                sent.pop(child, None)
-            assert messages is not None  # some row has seen something behind it
+            above, message = self.cliques[clique.parent], clique.table.sum(axis=clique.axes(clique.shared))
+            above.table = above.table * _spread(message, clique.shared, above.scope)
+            message = _spread(message, clique.shared, clique.scope)
+            rest = math.prod(self.sizes[i] for i in clique.scope if i not in clique.shared)
+            clique.table = np.where(message > 0, clique.table / np.where(message > 0, message, 1.0), 1.0 / rest)
+        return self
+
+    @cached_property
+    def _joints(self) -> list[FloatArray]:
+        """P(variables | class) of each clique of a normalised tree."""
+        joints: list[FloatArray] = [clique.table for clique in self.cliques]
+        for number, clique in reversed(list(enumerate(self.cliques))):
+            above = 1 / np.maximum(clique.table.sum(axis=clique.inside), _TINY)
             if clique.parent >= 0:
-                sent[number] = messages
-                continue
-            if not step.told[step.rows[0]]:
-                messages[:, 0] = self._bare[number].up[:, 0]
-            total *= messages[:, step.kind]
+                above = joints[clique.parent].sum(axis=self.cliques[clique.parent].axes(clique.shared))
+            joints[number] = clique.table * _spread(above, clique.shared, clique.scope)
+        return joints
+
+    @cached_property
+    def _prior(self) -> FloatArray:
+        """P(class), (n_classes, 1)."""
+        roots: list[Any] = [bare.up for bare in self._bare if bare.clique.parent < 0]
+        return np.asarray(np.ones((self.n_classes, 1)) * math.prod(roots))
+
+    def total_of(self, seen: Mapping[int, slice]) -> FloatArray:
+        """P(class, evidence) up to a factor of one row of a normalised tree, (n_classes, 1).
+
+        Evidence enters at the highest clique that holds its variable. Messages go up until no others are left to meet;
+        a variable that has met none goes up as it is.
+        """
+        trees: dict[int, dict[int, tuple[dict[int, slice], dict[int, Any]]]] = {}
+        for j, state in seen.items():
+            tree = trees.setdefault(self._root[self.entry[j]], {})
+            tree.setdefault(self.entry[j], ({}, {}))[0][j] = state
+        total = self._prior
+        for waiting in trees.values():
+            while waiting:
+                number = min(waiting)
+                own, below = waiting.pop(number)
+                source: Any = next(iter(own or below.values()))
+                if len(own) + len(below) > 1 or not isinstance(source, int):
+                    told = ((c, self._say(c, m)[..., seen[m]] if isinstance(m, int) else m) for c, m in below.items())
+                    source = self._meet(number, own, told, not waiting)
+                elif not waiting:
+                    source = self._say(-1, source)[..., seen[source]]
+                if waiting:
+                    waiting.setdefault(self.cliques[number].parent, ({}, {}))[1][number] = source
+                else:
+                    total = total * source
+        return total
+
+    def _meet(
+        self,
+        number: int,
+        own: Mapping[int, slice] | Mapping[int, IntArray],
+        below: Iterable[tuple[int, FloatArray]],
+        whole: bool = False,
+    ) -> FloatArray:
+        """What a clique of a normalised tree says of variables and messages, those of children, to its parent.
+
+        Messages have axes for the parent's variables. If the evidence is ``whole`` P(evidence | class) is given.
+        """
+        clique, parts, table = self.cliques[number], [], self._joints[number] if whole else self.cliques[number].table
+        cut = {clique.scope.index(j) + 1: codes for j, codes in own.items()} if own else {}
+        for child, message in below:
+            if both := cut.keys() & self.cliques[child].spans if cut else cut:
+                message = _cut(message, {axis: cut[axis] for axis in both})
+            parts.append(message)
+        message = _sum_products(_cut(table, cut) if cut else table, parts, clique.inside if whole else clique.gone)
+        if whole:
+            return message.reshape(len(message), -1)
+        return _scale(message).reshape(len(message), *clique.places, message.shape[-1])
+
+    def _say(self, number: int, j: int) -> FloatArray:
+        """What a clique tells its parent about each state of a variable behind it; -1 stands for what is above all."""
+        if (found := self._cache.get((number, j))) is not None:
+            return found  # type: ignore[no-any-return]
+        at, size = self.entry[j], self.sizes[j]
+        message = np.eye(size).reshape(1, *(size if i == j else 1 for i in self.cliques[at].scope), size)
+        source = -1  # the variable itself
+        while True:
+            key = (at if number >= 0 else -1, j)
+            if (kept := self._cache.get(key)) is None:
+                kept = self._keep(key, self._meet(at, {}, [(source, message)], number < 0))
+            if at == number or number < 0:
+                return np.asarray(kept)
+            source, at, message = at, self.cliques[at].parent, kept
+
+    def totals(self, known: Mapping[int, IntArray], n: int) -> FloatArray:
+        """P(class, evidence) of each row up to a factor, (n_classes, n).
+
+        As `total_of`, but a message is worked out once for all rows that have seen the same behind it.
+        """
+        total: FloatArray = np.repeat(self._prior, n, axis=1)
+        sent: dict[int, tuple[FloatArray, IntArray]] = {}
+        for number, step in self._group_steps(known, n).items():
+            ends, parts, kinds = np.ones((self.n_classes, n)), list[FloatArray](), list[IntArray]()
+            for whole, fixed, below, group, examples in step.groups:
+                cut = 8.0 * self._cells(self.cliques[number], fixed) * self.n_classes
+                for part in chunks(len(group), cut, TUNING.chunk_bytes):
+                    kind, rows = group[part], examples[part]
+                    if len(fixed) == 1 and not below:
+                        message = self._say(-1 if whole else number, fixed[0]).take(known[fixed[0]][rows], axis=-1)
+                    else:
+                        told = ((child, sent[child][0].take(sent[child][1][rows], axis=-1)) for child in below)
+                        message = self._meet(number, {j: known[j][rows] for j in fixed}, told, whole)
+                    if whole:
+                        ends[:, kind] = message
+                    else:
+                        parts.append(message)
+                        kinds.append(kind)
+            total[:, step.there] *= ends[:, step.kinds]
+            if parts:
+                widest, place = max(map(len, parts)), np.empty(n, dtype=np.intp)
+                place[np.concatenate(kinds)] = np.arange(sum(map(len, kinds)))
+                parts = [np.broadcast_to(part, (widest, *part.shape[1:])) for part in parts]
+                sent[number] = np.concatenate(parts, axis=-1), place[step.kind]
         return total
 
     def _group_steps(self, known: Mapping[int, IntArray], n: int) -> dict[int, _SharedStep]:
         """What rows have seen the same behind each clique behind which any has seen something."""
-        entering: dict[int, list[int]] = {}
-        for j in sorted(known):
-            entering.setdefault(max(self.holding[j]), []).append(j)
+        seen_in: dict[int, Any] = {}
+        for j, codes in known.items():
+            root = self._root[self.entry[j]]
+            seen_in[root] = seen_in.get(root, 0) + (codes >= 0) * (2**32 + j)
         steps: dict[int, _SharedStep] = {}
         for number, clique in enumerate(self.cliques):
-            seen, below = entering.get(number, []), [child for child in clique.children if child in steps]
-            sources = [*(known[j] >= 0 for j in seen), *(steps[child].told for child in below)]
-            pattern = sum((some.astype(np.int64) << place for place, some in enumerate(sources)), np.zeros(n, np.int64))
-            if not pattern.any():
+            own, below = [j for j in known if self.entry[j] == number], [c for c in clique.children if c in steps]
+            columns = [*(known[j] for j in own), *(steps[child].kind for child in below)]
+            there = np.flatnonzero(np.any([column >= 0 for column in columns], axis=0)) if columns else np.arange(0)
+            if not there.size:
                 continue
-            kind = pattern
-            for column in (*(known[j] for j in seen), *(steps[child].kind for child in below)):
-                kind = np.unique(kind * (int(column.max()) + 2) + column + 1, return_inverse=True)[1].reshape(-1)
-            # nothing comes first, if there are such rows
-            _, rows, kind = np.unique(np.where(pattern > 0, kind + 1, 0), return_index=True, return_inverse=True)
-            groups: list[tuple[list[int], list[int], IntArray]] = []
-            for value in np.unique(pattern[rows]).tolist():
-                if value:
-                    fixed = [j for place, j in enumerate(seen) if value >> place & 1]
-                    children = [child for place, child in enumerate(below, len(seen)) if value >> place & 1]
-                    groups.append((fixed, children, np.flatnonzero(pattern[rows] == value)))
-            steps[number] = _SharedStep(pattern > 0, kind.reshape(-1), rows, groups)
+            columns = [column[there] for column in columns]
+            each = [(column >= 0) * (2**32 + j) for j, column in zip(own, columns)]
+            behind: IntArray = np.sum([*each, *(steps[child].behind[there] for child in below)], axis=0)
+            whole = behind == seen_in[self._root[number]][there]
+            rows, kinds = distinct_rows(dict(enumerate([whole, *columns])), len(there))
+            alone = behind[rows] >> 32 == 1
+            marks = [whole[rows], np.where(alone, behind[rows] % 2**32, -1)]
+            marks += [np.where(alone, False, column[rows] >= 0) for column in columns]
+            examples, lot = distinct_rows(dict(enumerate(marks)), len(rows))
+            groups: list[Any] = []
+            for at, first in enumerate(examples.tolist()):
+                group, told = np.flatnonzero(lot == at), [bool(mark[first]) for mark in marks[2:]]
+                fixed = [*compress(own, told)] if any(told) else [int(marks[1][first])]
+                children = [*compress(below, told[len(own) :])]
+                groups.append((bool(whole[rows[first]]), fixed, children, group, there[rows[group]]))
+            kind, behind_all = np.full(n, -1), np.zeros(n, np.int64)
+            kind[there], behind_all[there] = np.where(whole, -1, kinds), np.where(whole, 0, behind)
+            steps[number] = _SharedStep(there, kinds, kind, behind_all, groups)
         return steps
-
-    def _message(self, number: int, states: Mapping[int, IntArray], own: Mapping[int, FloatArray]) -> FloatArray:
-        """What a clique tells its parent where some variables have been seen, and some messages are rows' own."""
-        clique, received = self.cliques[number], _Messages(self.cliques[number])
-        table = _table_at(clique, list(states.items()))
-        for child in clique.children:
-            if (message := own.get(child, self._bare[child].up)) is None:
-                continue
-            scope = self.cliques[child].shared
-            for j in states.keys() & set(scope):
-                place = states[j].reshape((1,) * (message.ndim - 1) + (-1,))
-                message = np.take_along_axis(message, place, axis=1 + scope.index(j))
-            if message.shape[-1] == table.shape[-1] == 1:  # rows share both
-                table = table * _spread(message, scope, clique.scope)
-            else:
-                received.add(message, scope)
-        message = received.sums(table)
-        return message if clique.parent < 0 else _scale(message)
 
     def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
         """Messages towards the roots."""
@@ -279,6 +402,7 @@ class JunctionTree:
                     seen.append(j)
                     number = self.cliques[number].parent
         same = {j: int(codes[0]) for j, codes in fixed.items() if (codes == codes[0]).all()}
+        places = {j: slice(code, code + 1) for j, code in same.items()}
         collected = list(self._bare)
         for number in sorted(behind):
             clique = self.cliques[number]
@@ -287,21 +411,21 @@ class JunctionTree:
             if alike and key in self._cache:
                 collected[number] = self._cache[key]
                 continue
-            table = _table_at(
-                clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed]
-            )
+            there = {1 + clique.scope.index(j): places[j] if alike else fixed[j] for j in clique.scope if j in fixed}
+            table = _cut(clique.table, there) if there else clique.table
             here = [(j, known[j]) for j in behind[number] if j not in fixed and self.home[j] == number]
             collected[number] = _Collected(clique, self._times(number, table, here, collected))
             if alike:
                 self._keep(key, collected[number])
         return collected
 
-    def _keep(self, key: Any, messages: _Collected) -> None:
-        n_bytes = 2 * messages.full.nbytes
+    def _keep(self, key: Any, messages: Any) -> Any:
+        n_bytes = 2**8 + (messages.nbytes if isinstance(messages, np.ndarray) else 2 * messages.full.nbytes)
         self._cache_bytes += n_bytes
         if self._cache_bytes > TUNING.max_message_bytes:
             self._cache, self._cache_bytes = {}, n_bytes
         self._cache[key] = messages
+        return messages
 
     def _times(
         self, number: int, table: FloatArray, here: list[tuple[int, IntArray]], collected: list[_Collected]
@@ -362,13 +486,18 @@ class JunctionTree:
             for j in scope:
                 holding[j].append(number)
         home = {j: min(some, key=cells.__getitem__) for j, some in holding.items()}
+        # what the parent does not know comes last: to sum over it is to go through long stretches
+        highest = {j: (-some[-1], j) for j, some in holding.items()}
+        scopes = [tuple(sorted(scope, key=highest.__getitem__)) for scope in scopes]
         sets = [set(scope) for scope in scopes]
         tables: list[Any] = [np.ones((1, *(self.sizes[i] for i in scope), 1)) for scope in scopes]
         for own, table in factors:
             some = holding[own[0]] if own else range(len(sets))
             place = min((c for c in some if sets[c].issuperset(own)), key=cells.__getitem__)
             shape = [self.sizes[i] if i in own else 1 for i in scopes[place]]
-            tables[place] = tables[place] * np.moveaxis(table, -2, 0).reshape(table.shape[-2], *shape, table.shape[-1])
+            axes = sorted(range(len(own)), key=lambda axis: highest[own[axis]])
+            table = table.transpose(-2, *axes, -1)
+            tables[place] = tables[place] * table.reshape(len(table), *shape, table.shape[-1])
         cliques = [_Clique(scope, table) for scope, table in zip(scopes, tables)]
         for number, clique in enumerate(cliques):
             later = sorted({c for j in clique.scope for c in holding[j] if c > number})
@@ -376,92 +505,41 @@ class JunctionTree:
             shared = set().union(*(sets[number] & sets[c] for c in later))
             clique.parent = next((c for c in later if shared <= sets[c]), -1)
             clique.shared = tuple(i for i in clique.scope if i in shared)
+            clique.inside, clique.gone = clique.axes(()), clique.axes(clique.shared)
             if clique.parent >= 0:
                 cliques[clique.parent].children.append(number)
+                above = scopes[clique.parent]
+                clique.places = tuple(self.sizes[i] if i in shared else 1 for i in above)
+                clique.spans = frozenset(axis for axis, i in enumerate(above, 1) if i in shared)
         return cliques, home
 
 
-def _table_at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
-    """A clique's table at states of some variables, one of each row or the same of all."""
-    if not fixed:
-        return clique.table
-    if all(len(codes) == 1 for _, codes in fixed):
-        place = {1 + clique.scope.index(j): slice(int(codes[0]), int(codes[0]) + 1) for j, codes in fixed}
-        return clique.table[tuple(place.get(axis, slice(None)) for axis in range(clique.table.ndim))]
-    axes = [1 + clique.scope.index(j) for j, _ in fixed]
-    free = [axis for axis in range(clique.table.ndim - 1) if axis not in axes]
-    cut = clique.table[..., 0].transpose(*axes, *free)[tuple(codes for _, codes in fixed)]
-    return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), axes))
+def _cut(values: FloatArray, chosen: Mapping[int, Any]) -> FloatArray:
+    """Values at a place on some axes, one of each row or a slice of all; rows are last."""
+    if isinstance(next(iter(chosen.values()), _ALL), slice):
+        return np.asarray(values[tuple([chosen.get(axis, _ALL) for axis in range(values.ndim)])])
+    free = [axis for axis in range(values.ndim - 1) if axis not in chosen]
+    states = (*chosen.values(), np.arange(values.shape[-1]))
+    cut = values.transpose(*chosen, -1, *free)[states]
+    return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), tuple(chosen)))
 
 
-class _Messages:
-    """The product of messages to a clique, and what it tells its parent by it.
-
-    Axes lie side by side, so that numpy goes through long stretches: it would stop after each few rows. What the parent
-    does not know comes last, as a product of matrices needs it.
-    """
-
-    def __init__(self, clique: _Clique) -> None:
-        self.clique, self.scope = clique, list[int]()
-        self.product: FloatArray | None = None
-
-    def add(self, message: FloatArray, scope: Sequence[int]) -> None:
-        """Take one more message, (classes or 1, ..., rows or 1)."""
-        if self.product is None:
-            self.product, self.scope = message, list(scope)
-            return
-        sizes = dict(zip([*self.scope, *scope], (*self.product.shape[1:-1], *message.shape[1:-1])))
-        both = [j for j in self.scope if j in scope]
-        first, second = ([j for j in some if j not in both] for some in (self.scope, scope))
-        (a, c), (b, d), (e, f) = (_partition(some, self.clique.shared) for some in (first, second, both))
-        ours, theirs = _lay_out(self.product, self.scope, a, e, c, f), _lay_out(message, scope, b, e, d, f)
-        product = ours[:, :, None, :, :, None] * theirs[:, None, :, :, None]
-        self.scope = [*a, *b, *e, *c, *d, *f]
-        self.product = product.reshape(len(product), *(sizes[j] for j in self.scope), product.shape[-1])
-
-    def sums(self, table: FloatArray) -> FloatArray:
-        """Sums of a table times the product over all that the parent does not know."""
-        kept, every = self.clique.shared, self.clique.scope
-        if self.product is None:
-            return np.asarray(table.sum(axis=self.clique.axes(kept)))
-        if table.shape[-1] == 1:
-            matrix = _as_matrix(table, every, self.scope, kept)
-            sizes = [table.shape[1 + every.index(j)] for j in kept]
-            return _map_rows(matrix, sizes, self.product, self.scope, kept)
-        axes = [[0, *(2 + every.index(j) for j in some), 1] for some in (every, self.scope, kept)]
-        operands: list[Any] = [table, axes[0], self.product, *axes[1:]]
-        return np.asarray(np.einsum(*operands))
-
-
-def _partition(some: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Variables that are kept, and others."""
-    return [j for j in some if j in kept], [j for j in some if j not in kept]
-
-
-def _as_matrix(table: FloatArray, every: Sequence[int], scope: Sequence[int], kept: Sequence[int]) -> FloatArray:
-    """A table that rows share, to be multiplied by what each is told: what is kept by what is not, for all of both."""
-    both, theirs = _partition(scope, kept)
-    ours, gone = _partition([j for j in every if j not in scope], kept)
-    table = table.sum(axis=tuple(1 + every.index(j) for j in gone), keepdims=True)
-    return np.ascontiguousarray(_lay_out(table, every, both, ours, [*theirs, *gone])[..., 0])
-
-
-def _map_rows(
-    matrix: FloatArray, sizes: Sequence[int], message: FloatArray, scope: Sequence[int], kept: Sequence[int]
-) -> FloatArray:
-    """What rows have of the variables that are kept, of so many states each, by what they are told."""
-    both, theirs = _partition(scope, kept)
-    order = [*both, *(j for j in sorted(kept) if j not in both)]
-    product = np.matmul(matrix, _lay_out(message, scope, both, theirs))
-    product = product.reshape(len(product), *(sizes[kept.index(j)] for j in order), product.shape[-1])
-    return np.asarray(product.transpose(0, *(1 + order.index(j) for j in kept), product.ndim - 1))
-
-
-def _lay_out(values: FloatArray, scope: Sequence[int], *lots: Sequence[int]) -> FloatArray:
-    """Values with the variables of each lot as one axis, between classes and rows."""
-    axes = [1 + scope.index(j) for lot in lots for j in lot]
-    sizes = [math.prod(values.shape[1 + scope.index(j)] for j in lot) for lot in lots]
-    return np.asarray(values.transpose(0, *axes, values.ndim - 1).reshape(len(values), *sizes, values.shape[-1]))
+def _sum_products(table: FloatArray, parts: Sequence[FloatArray], gone: tuple[int, ...]) -> FloatArray:
+    """Sums of a table times messages, with axes of the same variables, over some of these, which keep one place."""
+    product: Any = math.prod(parts[1:], start=parts[0]) if parts else 1.0
+    if not parts or table.shape[-1] > 1 or product.shape[-1] == 1:
+        return np.asarray(np.add.reduce(table * product if parts else table, gone, keepdims=True))
+    # rows share the table: a product of matrices, one for all that is kept of what the messages tell of
+    told = [axis for axis in range(1, table.ndim - 1) if product.shape[axis] > 1]
+    both = [axis for axis in told if axis not in gone]
+    ours = [axis for axis in range(1, table.ndim - 1) if axis not in gone and axis not in told]
+    table = np.add.reduce(table, tuple(axis for axis in gone if axis not in told), keepdims=True)
+    order, sizes = [0, *both, *ours, *gone, table.ndim - 1], [table.shape[axis] for axis in (*both, *ours)]
+    cells = math.prod(sizes[: len(both)])
+    matrix = table.transpose(0, *both, *ours, *gone, -1).reshape(len(table), cells, math.prod(sizes[len(both) :]), -1)
+    vectors = product.transpose(0, *both, *gone, *ours, -1).reshape(len(product), cells, -1, product.shape[-1])
+    result = np.matmul(np.ascontiguousarray(matrix), vectors)
+    return np.asarray(result.reshape(len(result), *sizes, *(1 for _ in gone), -1).transpose(np.argsort(order)))
 
 
 def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
@@ -476,8 +554,7 @@ def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
 
 def _scale(message: FloatArray) -> FloatArray:
     """A message with a largest entry of one in each row."""
-    largest = message.max(axis=tuple(range(message.ndim - 1)))
-    return np.asarray(message / np.where(largest > 0, largest, 1.0))
+    return np.asarray(message / np.maximum(np.maximum.reduce(message, tuple(range(message.ndim - 1))), _TINY))
 
 
 def _spread(message: FloatArray, own: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:

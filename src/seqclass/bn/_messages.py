@@ -13,42 +13,8 @@ from scipy.special import logsumexp
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, log_or_infinite
 from seqclass.bn._cpds import conditional_information, laplace, smooth_family
-from seqclass.bn._junction import JunctionTree, cut_factor, network_factor
+from seqclass.bn._junction import Columns, JunctionTree, cut_factor, distinct_rows, network_factor
 from seqclass.bn._structure import ancestors, topological
-
-#: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
-Columns = dict[int, IntArray]
-
-
-def distinct_rows(columns: Columns, sizes: dict[int, int], n: int) -> tuple[IntArray, IntArray]:
-    """Find one row of each distinct combination, and the combination of each row."""
-    key: IntArray = np.zeros(n, dtype=np.intp)
-    size = 1
-    for feature, column in columns.items():
-        width = sizes[feature] + 1
-        if size > 2**62 // width:
-            key, size = _number(key, size)
-        key = key * width  # then in place: codes may be of a type that ends at V - 1
-        key += column
-        key += 1
-        size *= width
-    inverse, count = _number(key, size)
-    if 2 * count > n:
-        return np.arange(n), np.arange(n)
-    rows = np.empty(count, dtype=np.intp)
-    rows[inverse] = np.arange(n)
-    return rows, inverse
-
-
-def _number(key: IntArray, size: int) -> tuple[IntArray, int]:
-    """Number the keys that occur 0, 1, ... in their order."""
-    if size > 4 * len(key) + 1024:
-        distinct, inverse = np.unique(key, return_inverse=True)
-        return inverse.astype(np.intp, copy=False), len(distinct)
-    present = np.zeros(size, dtype=bool)
-    present[key] = True
-    number = np.cumsum(present) - 1
-    return number[key], int(number[-1]) + 1
 
 
 @dataclass(frozen=True)
@@ -106,7 +72,7 @@ class Forest:
         if not relevant:
             table = self.marginals[feature].T
             return np.broadcast_to(table, (n, *table.shape))
-        rows, inverse = distinct_rows(relevant, {j: len(self.cpds[j]) for j in relevant}, n)
+        rows, inverse = distinct_rows(relevant, n)
         table = np.empty((len(rows), len(self.cpds[feature]), self.n_classes))
         for part in self._chunks(len(rows)):
             part_codes: Columns = {j: column[rows[part]].astype(np.intp) for j, column in relevant.items()}
@@ -441,11 +407,11 @@ class Elimination:
         if n == 0:
             return
         is_known: dict[int, Any] = {j: (column >= 0).astype(np.intp) for j, column in codes.items()}
-        examples, pattern = distinct_rows(is_known, dict.fromkeys(is_known, 2), n)
+        examples, pattern = distinct_rows(is_known, n)
         for number, example in enumerate(examples):
             rows_of_pattern = np.flatnonzero(pattern == number)
             observed = {j: codes[j][rows_of_pattern] for j in codes if is_known[j][example]}
-            rows, inverse = distinct_rows(observed, {j: self._size(j) for j in observed}, len(rows_of_pattern))
+            rows, inverse = distinct_rows(observed, len(rows_of_pattern))
             yield rows, (rows_of_pattern, inverse), {j: column[rows] for j, column in observed.items()}
 
     def _query(self, columns: Columns, n: int, target: int | None) -> FloatArray:
@@ -454,7 +420,8 @@ class Elimination:
         """
         targets = [] if target is None else [target]
         needed = dict.fromkeys(ancestors([*columns, *targets], self.parents))
-        sizes = [self._size(j) if j in needed and j not in columns else 1 for j in range(len(self.parents))]
+        own = {j: self._size(j) for j in needed}
+        sizes = [own[j] if j in own and j not in columns else 1 for j in range(len(self.parents))]
         cells = min(math.prod(map(float, sizes)), TUNING.max_cells)
         result = np.empty((1 if target is None else sizes[target], self.n_classes, n))
         for rows in chunks(n, 24.0 * cells * self.n_classes):

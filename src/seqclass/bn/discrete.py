@@ -34,6 +34,7 @@ class NetworkTuning:
     small_tree: int = 2**18
     #: numbers in all tables, over all classes, up to which what rows share is not looked for
     simple_tree: int = 2**15
+    share_products: int = 280_000  #: and if no more are gone through a clique for all rows
     batch_bytes: int = 2**26  #: messages of all rows of a batch of queries, for one clique
     large_tree: int = 2**20  #: numbers beyond which not all tables are gone through for one question
     max_classes: int = 64  #: joint states of the targets, beyond which they are refused
@@ -317,7 +318,8 @@ class DiscreteNetwork(ObservationModel):
         return self.stage_likelihood(feature, evidence)
 
     def _posterior(self, evidence: Any) -> FloatArray:
-        tree, codes = self._tree_or_error, np.ascontiguousarray(evidence, dtype=self._dtype)
+        tree = self._tree_or_error
+        codes = evidence if len(evidence) == 1 else np.ascontiguousarray(evidence, dtype=self._dtype)
         if not isinstance(tree, ValueError) and tree.total > TUNING.large_tree:
             belief = np.empty((len(codes), len(self.classes_)))
             self._one_by_one(codes, [], np.empty((len(codes), 0, len(self.classes_))), belief)
@@ -331,16 +333,21 @@ class DiscreteNetwork(ObservationModel):
     def _beliefs(self, codes: IntArray) -> FloatArray:
         """P(class | evidence) of each row, 0 if impossible."""
         tree, belief = self._tree_or_error, np.empty((len(codes), len(self.classes_)))
-        if len(codes) == 1 or isinstance(tree, ValueError) or tree.total <= TUNING.simple_tree:
+        if isinstance(tree, ValueError):
             return self._compute(codes, [])[1]
+        if len(codes) == 1:
+            seen = {self._nodes[k]: slice(code, code + 1) for k, code in enumerate(codes[0].tolist()) if code >= 0}
+            return _normalise_total(tree.total_of(seen))
+        if tree.total <= TUNING.simple_tree:
+            products = len(codes) * tree.cells(
+                [self._nodes[k] for k in np.flatnonzero((codes >= 0).all(axis=0)).tolist()]
+            )
+            if products <= TUNING.share_products * len(tree.cliques):
+                return self._compute(codes, [])[1]
         for rows in chunks(len(codes), 8.0 * tree.widest, TUNING.batch_bytes):
             some = codes[rows]
             known = {self._nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
-            if (total := tree.totals(known, len(some))) is None:
-                belief[rows] = self._compute(some, [])[1]
-                continue
-            sums = total.sum(axis=0)
-            belief[rows] = (total / np.where(sums > 0, sums, 1.0)).T
+            belief[rows] = _normalise_total(tree.totals(known, len(some)))
         return belief
 
     def _explain(self, row: IntArray) -> None:
@@ -482,7 +489,8 @@ class DiscreteNetwork(ObservationModel):
     @cached_property
     def _tree_or_error(self) -> JunctionTree | ValueError:
         """The junction tree of the target and all questions, or what is said against it."""
-        return self._make_tree(self._nodes)
+        tree = self._make_tree(self._nodes)
+        return tree if isinstance(tree, ValueError) else tree.normalise()
 
     def _make_tree(self, nodes: list[int]) -> JunctionTree | ValueError:
         factors = [self._factor(j) for j in self.network_.ancestors([*nodes, *self.targets_])]
@@ -608,8 +616,7 @@ class DiscreteNetwork(ObservationModel):
                 np.divide(joint, of_class, out=table)
             else:  # where the evidence excludes the class any distribution will do
                 table[...] = np.where(of_class > 0, joint / np.where(of_class > 0, of_class, 1.0), 1.0 / size)
-        sums = total.sum(axis=0)
-        beliefs[...] = (total / np.where(sums > 0, sums, 1.0)).T
+        beliefs[...] = _normalise_total(total)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -627,6 +634,12 @@ class DiscreteNetwork(ObservationModel):
             require(same, f"{name} is not that of the network")
         prior = require_array(self, "class_prior_", "f", len(again.classes_))
         require(np.allclose(prior, again.class_prior_, rtol=0, atol=1e-12), "class_prior_ is not that of the network")
+
+
+def _normalise_total(total: FloatArray) -> FloatArray:
+    """P(class | evidence) of each row, (n, n_classes), from P(class, evidence) up to a factor; 0 if impossible."""
+    sums = total.sum(axis=0)
+    return np.asarray((total / np.where(sums > 0, sums, 1.0)).T)
 
 
 def _keep_connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted: set[int]) -> list[Factor]:

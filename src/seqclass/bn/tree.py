@@ -17,9 +17,8 @@ from seqclass._utils.stored import check_array, require
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
-from seqclass.bn._junction import JunctionTree, network_factor
+from seqclass.bn._junction import Columns, JunctionTree, network_factor
 from seqclass.bn._messages import (
-    Columns,
     Elimination,
     Forest,
     NearestAncestor,
