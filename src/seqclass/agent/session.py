@@ -292,10 +292,8 @@ class Session:
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
         case = self._cases[-1]
-        number = (
-            History(self._questions.histories, case.belief).decision if case.history is None else case.history.decision
-        )
-        return self._agent.decisions[number]
+        history = case.history or History(self._questions.histories, case.belief)
+        return self._agent.decisions[history.decision]
 
     @property
     def differential(self) -> tuple[Any, ...] | None:
