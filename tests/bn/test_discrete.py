@@ -322,3 +322,28 @@ def test_cliques_multiply_to_the_network(seed: int) -> None:
     model = DiscreteNetwork(random_network(seed, 9), ["n0", "n4"] if seed % 2 else "n0").fit()
     check_cliques(model, np.arange(model.n_features_in_))
     check_cliques(model, np.array([5, 1, 3]))
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("n_rows", [1, 60])
+def test_hundreds_of_rare_answers_are_in_range(hidden: bool, n_rows: int) -> None:
+    """By themselves 250 answers of chance .001 have the chance 1e-750, and were told to be impossible."""
+    n, rng = 250, np.random.default_rng(0)
+    rare = 1e-3 * rng.uniform(0.5, 1.5, (n, 2))
+    rare[1::2] = rare[1::2, ::-1] * [1.0, 1e-2] if hidden else rare[1::2]  # which contradict one another
+    rare[::2] *= [1e-2, 1.0] if hidden else 1.0
+    above = [np.array([0.5, 0.5]), np.array([[0.7, 0.2], [0.3, 0.8]])][: 1 + hidden]
+    names = ["class", "cause"][: 1 + hidden] + [f"f{j}" for j in range(n)]
+    parents = [[], [0]][: 1 + hidden] + [[int(hidden)]] * n
+    states = [["a", "b"]] * (1 + hidden) + [["no", "yes"]] * n
+    network = NetworkTables(names, states, parents, [*above, *(np.array([1 - p, p]) for p in rare)])
+    model = DiscreteNetwork(network, "class", names[1 + hidden :]).fit()
+    log_joint = np.log(rare).sum(axis=0)
+    chance = np.exp(log_joint - log_joint.max())
+    expected = above[1].T @ chance if hidden else chance
+    got = model.posterior(np.ones((n_rows, n), dtype=int))
+    assert np.allclose(got, expected / expected.sum(), rtol=1e-6, atol=0)
+    if not hidden:
+        seen = np.ones((n_rows, n), dtype=int)
+        seen[:, 7] = -1
+        assert np.allclose(model.likelihood(7, seen)[:, 1], rare[7], rtol=1e-9, atol=0)

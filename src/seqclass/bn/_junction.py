@@ -221,7 +221,7 @@ class JunctionTree:
         total: Any = np.ones((1, 1))
         for message, clique in zip(collected, self.cliques):
             if clique.parent < 0:
-                total = total * message.up
+                total = _scale(total * message.up)  # of hundreds of trees the product is out of range
         marginals = self._distribute(collected, tuple(wanted)) if len(wanted) else {}
         for j in fixed:
             if j in marginals:
@@ -289,7 +289,7 @@ class JunctionTree:
                 if waiting:
                     waiting.setdefault(self.cliques[number].parent, ({}, {}))[1][number] = source
                 else:
-                    total = total * source
+                    total = _scale(total * source)
         return total
 
     def _meet(
@@ -352,7 +352,8 @@ class JunctionTree:
                     else:
                         parts.append(message)
                         kinds.append(kind)
-            total[:, step.there] *= ends[:, step.kinds]
+            if any(whole for whole, *_ in step.groups):
+                total[:, step.there] = _scale(total[:, step.there] * ends[:, step.kinds])
             if parts:
                 widest, place = max(map(len, parts)), np.empty(n, dtype=np.intp)
                 place[np.concatenate(kinds)] = np.arange(sum(map(len, kinds)))
@@ -526,7 +527,7 @@ def _cut(values: FloatArray, chosen: Mapping[int, Any]) -> FloatArray:
 
 def _sum_products(table: FloatArray, parts: Sequence[FloatArray], gone: tuple[int, ...]) -> FloatArray:
     """Sums of a table times messages, with axes of the same variables, over some of these, which keep one place."""
-    product: Any = math.prod(parts[1:], start=parts[0]) if parts else 1.0
+    product: Any = _all_of(parts) if parts else 1.0
     if not parts or table.shape[-1] > 1 or product.shape[-1] == 1:
         return np.asarray(np.add.reduce(table * product if parts else table, gone, keepdims=True))
     # rows share the table: a product of matrices, one for all that is kept of what the messages tell of
@@ -544,12 +545,15 @@ def _sum_products(table: FloatArray, parts: Sequence[FloatArray], gone: tuple[in
 
 def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
     """A table times some messages, with which the large table is gone through once."""
-    if not parts:
-        return table
-    result, *others = sorted(parts, key=lambda part: part.size)
-    for part in others:
-        result = result * part
-    return np.asarray(table * result)
+    return np.asarray(table * _all_of(sorted(parts, key=lambda part: part.size))) if parts else table
+
+
+def _all_of(messages: Sequence[FloatArray]) -> FloatArray:
+    """Product of messages, each row up to a factor: that of hundreds would be out of range."""
+    product = messages[0]
+    for number, message in enumerate(messages[1:], 1):
+        product = product * message if number % 32 else _scale(product * message)
+    return product
 
 
 def _scale(message: FloatArray) -> FloatArray:
@@ -574,11 +578,11 @@ def _scopes(
     cells: float = math.inf
     cliques: list[set[int]] = []
     for score in (_fill, _weight, _fill_weight):
-        tried = _eliminate([scope for scope, _ in factors], sizes, score)
+        tried, told = _eliminate([scope for scope, _ in factors], sizes, score)
         total = sum(math.prod(float(sizes[i]) for i in clique) for clique in tried)
         cells, cliques = min((cells, cliques), (total, tried), key=lambda pair: pair[0])
-        if cells * n_classes <= small:
-            break
+        if cells * n_classes <= small or (score is _fill and told == 0):
+            break  # where no edge was missing no order has smaller cliques
     largest = max(cliques, key=lambda clique: math.prod(float(sizes[i]) for i in clique), default=set())
     most = math.prod(float(sizes[i]) for i in largest) * n_classes
     if most > max_cells:
@@ -597,16 +601,20 @@ def _memory_said(n_bytes: float) -> str:
     return f"{n_bytes / 2**30:,.1f} GB of memory" if n_bytes >= 2**30 else f"{n_bytes / 2**20:,.0f} MB of memory"
 
 
-def _eliminate(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: Callable[..., Any]) -> list[set[int]]:
-    """Cliques that eliminating the variables makes, that of the lowest score first."""
+def _eliminate(
+    scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: Callable[..., Any]
+) -> tuple[list[set[int]], float]:
+    """Cliques that eliminating the variables makes, that of the lowest score first, and the sum of these scores."""
     near: dict[int, set[int]] = {i: set() for i in _all_variables(scopes)}
     for scope in scopes:
         for i in scope:
             near[i] |= set(scope) - {i}
     scores = {i: score(i, near, sizes) for i in near}
     cliques: list[set[int]] = []
+    total = 0.0
     while near:
         best = min(scores, key=scores.__getitem__)
+        total += scores[best][0]
         clique = {best, *near[best]}
         touched = set()
         for i in near[best]:
@@ -616,7 +624,7 @@ def _eliminate(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: C
         del near[best], scores[best]
         scores |= {i: score(i, near, sizes) for i in touched - {best}}
         cliques.append(clique)
-    return cliques
+    return cliques, total
 
 
 def _fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
