@@ -218,10 +218,7 @@ class JunctionTree:
         # what all rows have seen has one state
         fixed = {j: codes for j, codes in known.items() if (codes >= 0).all()}
         collected = self._collect(known, fixed)
-        total: Any = np.ones((1, 1))
-        for message, clique in zip(collected, self.cliques):
-            if clique.parent < 0:
-                total = _scale(total * message.up)  # of hundreds of trees the product is out of range
+        total = _all_of([message.up for message in collected if message.clique.parent < 0])
         marginals = self._distribute(collected, tuple(wanted)) if len(wanted) else {}
         for j in fixed:
             if j in marginals:
@@ -275,7 +272,7 @@ class JunctionTree:
         for j, state in seen.items():
             tree = trees.setdefault(self._root[self.entry[j]], {})
             tree.setdefault(self.entry[j], ({}, {}))[0][j] = state
-        total = self._prior
+        totals = [self._prior]
         for waiting in trees.values():
             while waiting:
                 number = min(waiting)
@@ -289,8 +286,8 @@ class JunctionTree:
                 if waiting:
                     waiting.setdefault(self.cliques[number].parent, ({}, {}))[1][number] = source
                 else:
-                    total = _scale(total * source)
-        return total
+                    totals.append(source)
+        return _all_of(totals)
 
     def _meet(
         self,
@@ -549,10 +546,10 @@ def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def _all_of(messages: Sequence[FloatArray]) -> FloatArray:
-    """Product of messages, each row up to a factor: that of hundreds would be out of range."""
+    """Product of messages, or of what trees say, each row up to a factor: that of hundreds would be out of range."""
     product = messages[0]
     for number, message in enumerate(messages[1:], 1):
-        product = product * message if number % 32 else _scale(product * message)
+        product = product * message if number % 16 else _scale(product * message)
     return product
 
 

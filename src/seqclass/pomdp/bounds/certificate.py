@@ -65,7 +65,7 @@ class CaseSearchTuning:
     #: hundreds of questions that tell little, all of them would take ten seconds and raise the bound by .4%.
     max_nodes: int = 3000
     max_lots: int = 500
-    #: The same where cases are drawn, which tell more; and of each try of how much their costs differ.
+    #: Passes where drawn cases tell as much already; and of each try of how much their costs differ.
     few_lots: int = 60
     rough_lots: int = 25
     #: How much costs of cases may differ, as shares of their mean, from alike to far apart.
@@ -299,9 +299,10 @@ class Finding(NamedTuple):
         if drawn is not None:
             sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
         if lower is None:
-            told = sampled >= _TUNING.told * mean > 0
-            n_lots = _TUNING.max_lots if drawn is None else _TUNING.few_lots
-            lower = lowest(any_order, None if told else self.bounds(any_order), n_lots)
+            if sampled >= _TUNING.told * mean > 0:
+                lower = lowest(any_order, None, _TUNING.few_lots)
+            else:
+                lower = lowest(any_order, self.bounds(any_order))
         if drawn is None and wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
             sampled, n_cases = least_in_hindsight(
