@@ -415,7 +415,8 @@ def on_config(config: Any) -> Any:
 
 
 #: What weighs less in the search than pages that explain: reference, examples, and what changed.
-_LESS = {"api": 0.3, "gallery": 0.3, "changes.md": 0.1, "papers": 0.3, "benchmarks.md": 0.5, "results.md": 0.5}
+_LESS = {"api": 0.3, "gallery": 0.3, "changes.md": 0.1, "papers": 0.3, "benchmarks.md": 0.5}
+_LESS |= dict.fromkeys(("results.md", "results-budgets.md", "tried.md"), 0.5)
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
