@@ -12,8 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.agent.record import (
     CLASSES,
     STEPS,
@@ -160,3 +162,39 @@ def test_labels_of_a_table_are_as_many_as_it_needs() -> None:
         record.to_frame(classes=["a"])
     with pytest.raises(ValueError, match="names must name every column of X, and column 0 was asked for; got 0"):
         record.to_frame(names=[])
+
+
+class ColumnsKept(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keeps the columns that it is told to."""
+
+    def __init__(self, keep: tuple[int, ...] = ()) -> None:
+        self.keep = keep
+
+    def fit(self, X: Any, y: Any = None) -> ColumnsKept:
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        return np.isin(np.arange(self.n_features_in_), self.keep)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+@pytest.mark.parametrize("keep", [(0, 1, 2), (1, 2)])
+def test_a_bundle_that_was_asked_goes_by_its_name(order: str, keep: tuple[int, ...], tmp_path: Path) -> None:
+    """In any order, whichever of its columns comes first; what is left of it alone has its own name."""
+    y = np.arange(120) % 2
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"crp": y + rng.normal(0, 2, 120), "age": y + rng.normal(0, 1, 120), "wbc": y + rng.random(120)})
+    costs = Costs(bundles={"crp": "blood", "wbc": "blood"})
+    selector = ColumnsKept(keep)
+    clf = SequentialClassifier(feature_costs=costs, order=order, selector=selector).fit(X, y)
+    session, names = clf.session(), {"blood", "age"} if 0 in keep else {"wbc", "age"}
+    assert session.next_feature is not None
+    record = clf.acquire(X)
+    asked = record.to_frame()["asked"]
+    assert {one[0] for one in asked} == {session.next_feature.name}
+    assert {name for one in asked for name in one} <= names
+    X.to_parquet(tmp_path / "rows.parquet")
+    predict_parquet(clf, tmp_path / "rows.parquet", tmp_path / "out")
+    found = pd.concat([pd.read_parquet(file) for file in (tmp_path / "out").glob("*.parquet")])["asked"]
+    assert found.str.split(";").map(tuple).tolist() == asked.tolist()

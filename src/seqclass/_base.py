@@ -318,7 +318,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         Returns
         -------
         ndarray of int of shape (n,)
-            Column of ``X`` to acquire next (for a bundle, its first column), or -1 to decide.
+            Column of ``X`` to acquire next (for a bundle, the first that it shows), or -1 to decide.
 
         Raises
         ------

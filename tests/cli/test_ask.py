@@ -246,6 +246,20 @@ def test_bundles(folder: Path, run: Any) -> None:
     assert "(blood = (x" in result.stdout
 
 
+def test_a_category_with_a_comma_is_answered_in_a_bundle(folder: Path, run: Any) -> None:
+    ill = np.arange(80) % 2
+    X = pd.DataFrame({"pain": np.where(ill, "dull, all day", "none"), "size": ill + np.linspace(0, 0.5, 80)})
+    costs = Costs(bundles={"pain": "exam", "size": "exam"})
+    seqclass.SequentialClassifier(feature_costs=costs).fit(X, ill).save("m.seq")
+    answers = ['"dull, all day"', "1.2"]
+    shown = [feature.name for feature in seqclass.load("m.seq").session().next_feature.features]
+    line = ", ".join(answers if shown == ["pain", "size"] else answers[::-1])
+    result = run("ask", "m.seq", answers=f"dull, all day, 1.2\n{line}\n")
+    assert "quotation marks around a value that holds a comma" in " ".join(result.stdout.split())
+    assert "Decision: 1" in result.stdout
+    assert "pain dull, all day" in result.stdout
+
+
 def test_categories_that_look_like_commands_or_alike(folder: Path, run: Any) -> None:
     ill = np.arange(120) % 2 == 0
     rows = [f"{'Q ' if one else 'S'},{'Low' if one else 'low'},{'yes' if one else 'no'}\n" for one in ill]

@@ -73,7 +73,7 @@ class Question(Readable):
     name : str
         Name of the feature, or of the bundle; ``"x3"`` for column 3 if features have no names.
     column : int
-        Its column in the training data; for a bundle, its first column.
+        Its column in the training data; for a bundle, the first that it shows.
     price : float
         What it costs, in units of misclassification cost.
     expected_saving : float

@@ -321,12 +321,15 @@ def names_at_start(agent: Agent) -> list[str]:
 
 
 def question_names(agent: Agent) -> npt.NDArray[Any] | None:
-    """Names of the columns, where a question with marks begins that of the question; None if they have none."""
-    if (names := agent.feature_names) is None or not (marks := marks_of(agent)):
+    """Names of the columns, where those that a bundle shows have the bundle's name; None if they have none."""
+    names, bundles = agent.feature_names, agent.prices.bundles
+    if names is None or bundles is None:
         return names
     names = names.astype(object)
-    for question, own in marks.items():
-        names[np.flatnonzero(names == mark_prefix(question) + own[0])] = question
+    for number, name in enumerate(agent.prices.bundle_names):
+        own = agent.support[bundles[agent.support] == number]
+        if len(own) > 1:  # a column that is left alone is asked for by its own name
+            names[own] = name
     return names
 
 

@@ -68,7 +68,8 @@ class AcquisitionRecord(Readable):
     paid : ndarray of shape (n,)
         Prices paid, including visits, in units of misclassification cost.
     order : ndarray of int of shape (n, longest)
-        Columns of ``X`` in the order in which they were asked for (for a bundle, its first column); -1 after the stop.
+        Columns of ``X`` in the order in which they were asked for (for a bundle, the first that it shows); -1 after the
+        stop.
     outcome : ndarray of int of shape (n, longest)
         Outcome of each (for a bundle, one number for all its columns, see `seqclass.pomdp.bundles.Bundle`); -1 if it
         was missing, and after the stop.
@@ -87,7 +88,7 @@ class AcquisitionRecord(Readable):
     index : pandas.Index of shape (n,) or None
         Index of the data frame that was given.
     classes, names : ndarray or None
-        Labels of the classes, and names of the columns of ``X``.
+        Labels of the classes, and names of the columns of ``X``, those of a bundle by its name.
     unit : str
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
 

@@ -336,8 +336,9 @@ def predict() -> None:
       posterior_CLASS  probability of each class, given what was acquired
       n_features       features acquired
       paid             prices paid, in the unit of the model's prices
-      asked            names of the features asked for, in order, joined by ";"; one that
-                       holds ; or " is in quotation marks, those in it doubled, as in CSV
+      asked            names of the features or bundles asked for, in order, joined by ";";
+                       one that holds ; or " is in quotation marks, those in it doubled, as
+                       in CSV
       n_visits         visits made, and in asked + joins what one ordered; if visits cost
       time             time that the answers took, in the unit of the delays; if visits cost
       differential     classes that may still be true, joined by ";"; of a certified model

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.parquet import frames
-from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import each_column
 from seqclass._utils.text import short_repr
@@ -86,7 +85,7 @@ def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
 
 def read_prices(
     path: Path | None,
-    price: FloatArray | float | None,
+    price: float | None,
     names: list[str],
     classes: npt.NDArray[Any],
     left_out: Sequence[str] = (),

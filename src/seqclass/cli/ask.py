@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -409,10 +410,13 @@ def _remark(asking: _LiveCase, told: dict[str, Any]) -> None:
 
 
 def _observe_bundle(asking: _LiveCase, question: Question, line: str) -> None:
-    values = [spelt(value) for value in line.split(",")]
+    values = [spelt(value) for value in next(csv.reader([line], skipinitialspace=True))]
     names = [feature.name for feature in question.features]
     if len(values) != len(names):
-        raise ValueError(f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing.")
+        raise ValueError(
+            f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing, and quotation "
+            "marks around a value that holds a comma."
+        )
     told = {name: asking.value_of(name, value) for name, value in zip(names, values) if value != "?"}
     asking.session.observe(question.name, told, strict=asking.strict)
     _remark(asking, told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._scores import details_text, scores_text
-from seqclass.cli._training import costs_file, read_decision_costs, read_prices
-from seqclass.costs import Costs
+from seqclass.cli._training import costs_file, form, read_decision_costs
+from seqclass.costs import Costs, Prices
+from seqclass.datasets._costs import read_costs
 from seqclass.drift import DriftTest
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.metrics import score_rows
@@ -95,10 +97,13 @@ def _other_costs(clf: BaseSequentialClassifier, costs: Path | None, decision_cos
     """Prices and costs to judge by, in place of the model's."""
     other_costs: dict[str, Any] = {}
     names = [clf.feature_name(j) for j in range(clf.n_features_in_)]
-    settings = {} if costs is None else read_prices(costs, agent_of(clf).prices.full, names, clf.classes_)
-    if costs is not None:
-        with as_input_errors():
-            other_costs["prices"] = Costs(**settings).prices(len(names), names)
+    settings: dict[str, Any] = {}
+    with as_input_errors():
+        if costs is not None:
+            classes = tuple(map(str, clf.classes_.tolist()))
+            settings = read_costs(costs, names, classes, rest=np.full(len(names), np.nan), form=form())
+        if settings.keys() - {"decision_costs", "decisions"}:
+            other_costs["prices"] = _prices(agent_of(clf).prices, settings, names)
     settings |= read_decision_costs(decision_costs, clf.classes_)
     if "decision_costs" in settings:
         further = [str(label) for label in clf.decisions_[len(clf.classes_) :].tolist()]
@@ -106,3 +111,27 @@ def _other_costs(clf: BaseSequentialClassifier, costs: Path | None, decision_cos
             raise InputError(f"the costs must be of the model's decisions, {', '.join(map(str, clf.decisions_))}.")
         other_costs["decision_costs"] = settings["decision_costs"]
     return other_costs
+
+
+def _prices(own: Prices, given: dict[str, Any], names: list[str]) -> Prices:
+    """The prices of a file; what it does not name keeps the model's, with its group, and so do visits."""
+    n = len(names)
+    full = given.get("feature_costs", np.full(n, np.nan))
+    told, less = ~np.isnan(full), given.get("discounted_costs", full)
+    groups: list[Any] = [None] * n if own.groups is None else [k if k >= 0 else None for k in own.groups.tolist()]
+    for j, group in enumerate(given.get("groups", [None] * n)):
+        if told[j]:  # as a text, which is no number of the model's
+            groups[j] = None if group is None else str(group)
+    visits = {key: given[key] for key in ("visit_cost", "delay_cost", "max_panel", "delays") if key in given}
+    if own.visits is not None and not visits:
+        visits = {"visit_cost": own.visits.cost, "max_panel": own.visits.max_panel}
+        visits |= {"delays": own.visits.delays, "delay_cost": own.visits.delay_cost}
+    prices = Costs(
+        np.where(told, full, own.full),
+        discounted_costs=np.where(told, np.where(np.isnan(less), full, less), own.discounted),
+        groups=groups,
+        bundles=None if own.bundles is None else [own.bundle_names[k] if k >= 0 else None for k in own.bundles],
+        prices_after=given.get("prices_after"),
+        **visits,
+    ).prices(n, names)
+    return replace(prices, after=(*(one for one in own.after if not told[one.question]), *prices.after))
