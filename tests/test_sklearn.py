@@ -49,6 +49,26 @@ def test_estimator_of_other_parts(estimator, check):
     check(estimator)
 
 
+def test_the_scorer_goes_to_the_end_of_pipelines() -> None:
+    """Of one step, too, and where a pipeline ends with one."""
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(feature_costs=0.05)
+    wanted = realised_cost_scorer(clf.fit(X, y), X, y)
+    for piped in (
+        make_pipeline(clf),
+        make_pipeline(make_pipeline(clf)),
+        make_pipeline("passthrough", make_pipeline(clf)),
+    ):
+        assert realised_cost_scorer(piped.fit(X, y), X, y) == wanted
+
+
+def test_a_realised_cost_needs_rows_and_weights() -> None:
+    with pytest.raises(ValueError, match="y_true must have at least one label"):
+        realised_cost([], [], [])
+    with pytest.raises(ValueError, match="sample_weight must not be zero for all rows"):
+        realised_cost([0, 1], [0, 1], 0.1, sample_weight=[0, 0])
+
+
 @pytest.mark.slow
 def test_a_search_by_realised_cost() -> None:
 

@@ -13,7 +13,7 @@ from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_costs,
     check_decision_costs,
-    check_not_negative,
+    check_weights,
     class_numbers,
     plain_labels,
 )
@@ -60,8 +60,8 @@ def realised_cost(
     Raises
     ------
     ValueError
-        If lengths differ, a label is missing, a label or decision has no row or column, or decisions are numbers while
-        labels are texts, or the other way round.
+        If lengths differ or are 0, weights are all 0, a label is missing, a label or decision has no row or column, or
+        decisions are numbers while labels are texts, or the other way round.
 
     Examples
     --------
@@ -71,6 +71,8 @@ def realised_cost(
     truth, decided = np.asarray(plain_labels(y_true, "y_true")), np.asarray(decision)
     if truth.shape != decided.shape or truth.ndim != 1:
         raise ValueError(f"y_true and decision must be vectors of one length, got {truth.shape} and {decided.shape}.")
+    if not truth.size:
+        raise ValueError("y_true must have at least one label.")
     prices = check_costs(paid, "paid")
     if prices.ndim and prices.shape != truth.shape:
         raise ValueError(f"paid must be a number or have one entry an instance, got shape {prices.shape}.")
@@ -84,7 +86,7 @@ def realised_cost(
         columns = rows if decisions is None else np.asarray(decisions)
         matrix = check_decision_costs(decision_costs, rows, columns)
         wrong = matrix[label, class_numbers(columns, decided, "decision")]
-    weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
+    weight = check_weights(sample_weight, len(truth))
     return float(np.average(prices + wrong, weights=weight))
 
 
@@ -138,8 +140,8 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     >>> bool(search.fit(*load_iris(return_X_y=True)).best_score_ < -0.02)
     True
     """
-    if hasattr(estimator, "steps"):
-        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    while hasattr(estimator, "steps"):  # a pipeline may have one step, and end with a pipeline
+        X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
     if not hasattr(estimator, "acquire"):
         raise TypeError(
             f"realised_cost_scorer is for a SequentialClassifier, or a pipeline that ends with one; "

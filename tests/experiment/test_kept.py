@@ -249,6 +249,19 @@ def test_a_classifier_of_ways_behind_a_selector_pays_for_what_it_asks(tmp_path: 
     assert results.record("iris", "piped").record.n_features.mean() < 3  # those of the selector were all charged
 
 
+def test_a_classifier_behind_pipelines_and_searches_pays_for_what_it_asks(tmp_path: Path) -> None:
+    one = seqclass.SequentialClassifier()
+    search = GridSearchCV(one, {"max_features": [2]}, cv=2)
+    nested = make_pipeline(SelectKBest(k=3), make_pipeline(SelectKBest(k=2), one))
+    methods = {"nested": nested, "searched": make_pipeline(SelectKBest(k=2), search)}
+    data = load("iris")
+    results = Experiment([data], methods, prices=[0.05], cv=2).run(tmp_path / "a.run")
+    for name in methods:
+        kept = results.record("iris", name)
+        assert kept.record.n_features.mean() < 2  # those of the selector were all charged
+        assert set(kept.names) <= set(data.names())
+
+
 @pytest.mark.slow
 def test_columns_that_differ_from_fold_to_fold_are_pooled_by_name(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -166,26 +166,26 @@ class Reached:
 
 
 def find_sequential(fitted: Any, X: Any, data: Dataset) -> Reached | None:
-    """Find the sequential classifier inside a fitted method."""
-    own = [str(name) for name in X.columns] if is_frame(X) else data.names()
-    fitted = getattr(fitted, "best_estimator_", fitted)
-    if isinstance(fitted, Pipeline) and isinstance(fitted[-1], BaseSequentialClassifier):
-        if len(fitted) == 1:
-            return Reached(fitted[-1], X, own, True)
-        return Reached(fitted[-1], fitted[:-1].transform(X), _names(fitted, own), False)
-    return Reached(fitted, X, own, True) if isinstance(fitted, BaseSequentialClassifier) else None
+    """Find the sequential classifier inside a fitted method: behind searches and pipelines, one within the other."""
+    names, before = [str(name) for name in X.columns] if is_frame(X) else data.names(), list[Pipeline]()
+    while isinstance(fitted := getattr(fitted, "best_estimator_", fitted), Pipeline):
+        before += [fitted[:-1]] if len(fitted) > 1 else []
+        fitted = fitted[-1]
+    if not isinstance(fitted, BaseSequentialClassifier):
+        return None
+    for steps in before:
+        X, names = steps.transform(X), _names_after(steps, names)
+    if before and (hasattr(fitted, "feature_names_in_") or len(names) != fitted.n_features_in_):
+        names = [fitted.feature_name(j) for j in range(fitted.n_features_in_)]
+    return Reached(fitted, X, names, not before)
 
 
-def _names(pipeline: Pipeline, own: list[str]) -> list[str]:
-    """Names of the columns that come out of the steps before the last."""
-    clf: BaseSequentialClassifier = pipeline[-1]
-    named: list[str] = []
-    if not hasattr(clf, "feature_names_in_"):
-        try:
-            named = [str(name) for name in pipeline[:-1].get_feature_names_out(own)]
-        except (AttributeError, TypeError, ValueError):  # not every transformer has any
-            named = []
-    return named if len(named) == clf.n_features_in_ else [clf.feature_name(j) for j in range(clf.n_features_in_)]
+def _names_after(steps: Pipeline, names: list[str]) -> list[str]:
+    """Names of the columns that come out of some steps; none where they do not say them."""
+    try:
+        return [str(name) for name in steps.get_feature_names_out(names)]
+    except (AttributeError, TypeError, ValueError):  # not every transformer has any
+        return []
 
 
 def mask_unknown_categories(train: Any, test: Any) -> Any:
