@@ -90,3 +90,18 @@ def test_bad_settings(name):
         AlphaInvesting(**{name: -1}).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="p_value must be one of"):
         AlphaInvesting(p_value="exact").fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("p_value", ["likelihood", "normal"])
+def test_a_column_far_from_zero_tells_the_same(p_value):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 4)) + np.array([0, 1, 0, 0]) * y[:, None]
+    near = AlphaInvesting(p_value=p_value).fit(X, y)
+    X[:, 3] = 0.1
+    wanted = AlphaInvesting(p_value=p_value).fit(X, y)
+    far = AlphaInvesting(p_value=p_value).fit(X + 1e7, y)
+    assert 1 in near.selected_
+    assert far.selected_.tolist() == wanted.selected_.tolist()
+    np.testing.assert_allclose(far.p_values_, wanted.p_values_, rtol=1e-5)
+    assert far.p_values_[3] == 1

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import BernoulliNB
 import seqclass
 from seqclass import selection
 from seqclass.bn import InformationFilter
-from seqclass.selection import EFS, FIRES, FSDS, OSFS, FastOSFS, Selector, SemiRFS
+from seqclass.selection import EFS, FIRES, FSDS, OFS, OSFS, SAOLA, AlphaInvesting, FastOSFS, Selector, SemiRFS
 
 FOUND = {
     name: cls
@@ -191,3 +191,21 @@ def test_a_setting_out_of_range_is_named(cls: Any, data: Any) -> None:
     }[cls]
     with pytest.raises(ValueError, match=next(name for name in wrong if name != "estimator")):
         cls(**wrong).fit(*data)
+
+
+@pytest.mark.parametrize(
+    "make_one",
+    [lambda: SAOLA("fisher_z"), OSFS, FastOSFS, AlphaInvesting, lambda: EFS(2), lambda: FIRES(2), lambda: OFS(2)],
+)
+def test_cells_of_a_sparse_matrix_that_stand_twice_are_one(make_one: Callable[[], Any]) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    X = np.where(rng.random((60, 5)) < 0.4, y[:, None], rng.integers(0, 3, (60, 5))) * 2.0
+    column = np.tile(np.repeat(np.arange(5), 2), 60)
+    twice = sp.csr_array((np.repeat(X / 2, 2), column, np.arange(0, 601, 10)), shape=X.shape)
+    wanted, found = make_one().fit(sp.csr_array(X), y), make_one().fit(twice, y)
+    for name in ("scores_", "weights_", "p_values_"):
+        if hasattr(wanted, name):
+            np.testing.assert_allclose(getattr(found, name), getattr(wanted, name))
+    assert found.get_support().tolist() == wanted.get_support().tolist()
+    assert not twice.has_canonical_format  # what was given stays as it is

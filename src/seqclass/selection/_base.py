@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.frames import array_if_empty, is_frame, to_frame, to_numeric
+from seqclass._utils.information import canonical
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, class_numbers, plain_labels
@@ -109,6 +110,7 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 ensure_all_finite=False,
                 ensure_min_samples=self._min_rows,
             )
+        X = canonical(X) if sp.issparse(X) else X
         names = getattr(self, "feature_names_in_", None)
         check_finite_columns(X, self._allows_nan, names)
         if self._discrete:
@@ -531,6 +533,7 @@ class FeatureStream(Selector):
                 ensure_min_samples=self._min_rows,
                 ensure_min_features=0,
             )
+        X = canonical(X) if sp.issparse(X) else X
         if names is not None and len(names) != X.shape[1]:
             raise ValueError(f"feature_names must have {X.shape[1]} names, one a column of X_block, got {len(names)}.")
         check_finite_columns(X, self._allows_nan, names)

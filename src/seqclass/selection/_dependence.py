@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, chunks_by_size, smallest_int
-from seqclass._utils.information import _mutual_information, canonical, tables_of
+from seqclass._utils.information import _mutual_information, tables_of
 from seqclass._utils.model_files import register
 from seqclass._utils.pair_counts import Indicators, indicators, joint_information
 
@@ -40,7 +40,6 @@ def columns_of_cells(X: Any) -> IntArray:
 def outcome_columns(X: Any) -> Any:
     """Recode columns of integers to outcomes 0..V-1, -1 where missing."""
     is_sparse = sp.issparse(X)
-    X = canonical(X) if is_sparse else X
     values, column = X.data if is_sparse else X, columns_of_cells(X)
     missing = _missing_cells(values, column)
     lowest, highest = _range(X, values, missing)
@@ -60,7 +59,6 @@ def check_whole_numbers(X: Any, first: int = 0, names: Any = None) -> None:
     """Refuse numbers that are no integers (NaN may be); the error names the column."""
     if X.dtype.kind != "f":
         return
-    X = canonical(X) if sp.issparse(X) else X
     values = X.data if sp.issparse(X) else X
     for part in chunks(len(values), 24.0 * max(1, values[:1].size)):
         some = values[part]
@@ -215,10 +213,7 @@ class CorrelationDependence(Dependence):
             scale = _inverse_root(rest, 1e-13 * square)
             columns = Columns(X, np.stack([mean, scale], axis=1))
             return columns, _length(self.with_class(columns))
-        square = np.einsum("ij,ij->j", X, X)
-        X = X - X.mean(axis=0)
-        X *= _inverse_root(np.einsum("ij,ij->j", X, X), 1e-26 * square)
-        columns = Columns(np.asfortranarray(X), np.zeros((X.shape[1], 2)))
+        columns = Columns(np.asfortranarray(unit_columns(X)), np.zeros((X.shape[1], 2)))
         return columns, _length(self.with_class(columns))
 
     def relevant(self, relevance: FloatArray) -> Any:
@@ -240,6 +235,14 @@ class CorrelationDependence(Dependence):
         """Correlation of every column with each direction of ``basis``."""
         projection = columns.values.T @ self.basis
         return np.asarray(projection * columns.stats[:, 1:] if sp.issparse(columns.values) else projection)
+
+
+def unit_columns(X: FloatArray) -> FloatArray:
+    """Columns about their mean, of length 1; constant ones are zero."""
+    square = np.einsum("ij,ij->j", X, X)
+    X = X - X.mean(axis=0)
+    X *= _inverse_root(np.einsum("ij,ij->j", X, X), 1e-26 * square)
+    return X
 
 
 def _inverse_root(squares: FloatArray, rounding: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from scipy import stats
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import FeatureStream
-from seqclass.selection._dependence import class_directions, moderate
+from seqclass.selection._dependence import class_directions, moderate, unit_columns
 
 #: Columns tested at a time; what follows a feature that was added is tested again.
 _COLUMNS = 256
@@ -107,7 +107,9 @@ class AlphaInvesting(FeatureStream):
     def _absorb(self, X: Any) -> None:
         for start in range(0, X.shape[1], _COLUMNS):
             block = X[:, start : start + _COLUMNS]
-            self._test_block(moderate(block.astype(np.float64)), self.n_seen_ + start)
+            X_block = moderate(block.astype(np.float64))
+            # about their mean, beside which what a column tells may be small
+            self._test_block(X_block if sp.issparse(block) else unit_columns(X_block), self.n_seen_ + start)
         self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _test_block(self, X: Any, first: int) -> None:
