@@ -433,7 +433,7 @@ def test_files_of_costs_say_them(tmp_path: Path) -> None:
         clf = load(tmp_path / "m.seq")
         record = clf.acquire(X[:30])
         np.testing.assert_allclose(record.paid, bills(record, X[:30]), atol=1e-12)
-    with pytest.raises(ValueError, match="belong to Costs"):
+    with pytest.raises(ValueError, match="has no prices that depend on answers"):
         load_file(tmp_path / "d.csv", target="diagnosis", costs=tmp_path / "c.csv")
 
 

@@ -165,8 +165,14 @@ def test_what_a_file_of_prices_does_not_name_keeps_its_group(folder: Path, run: 
         assert asked.mean() > 0
         other = told(run, "evaluate", "m.seq", "t.csv", "--costs", "d.csv")
         assert other["mean_price"] == pytest.approx(float((record.paid + 0.49 * asked).mean()))
-        same = told(run, "evaluate", "m.seq", "t.csv", "--costs", "decisions.json")
-        assert same["mean_price"] == pytest.approx(float(record.paid.mean()))
+        for again in ("decisions.json", "p.csv"):
+            same = told(run, "evaluate", "m.seq", "t.csv", "--costs", again)
+            assert same["mean_price"] == pytest.approx(float(record.paid.mean()))
+    Path("p.csv").write_text("feature,cost,delay\na,0.02,1\nb,0.02,3\nc,0.02,1\nd,0.01,2\n")
+    assert run("fit", "t.csv", "-t", "y", "--costs", "p.csv", "--delay-cost", "0.01", "-o", "m.seq").exit_code == 0
+    record = seqclass.load("m.seq").acquire(frame[[*"abcd"]])
+    same = told(run, "evaluate", "m.seq", "t.csv", "--costs", "p.csv")
+    assert same["mean_price"] == pytest.approx(float(record.paid.mean()))
 
 
 @pytest.mark.slow

@@ -88,6 +88,9 @@ def test_columns_are_dropped(table: Path) -> None:
     assert load_file(table, drop=["size"]).feature_names == ("colour",)
     with pytest.raises(ValueError, match="is the target"):
         load_file(table, drop=["class"])
+    table.with_name(f"{table.stem}.costs.csv").write_text("feature,cost\nsize,2\ncolour,3\nclass,1\n")
+    costs = load_file(table, "class", drop=["size"]).feature_costs
+    assert np.array_equal(costs, [3.0])  # prices of what is left out count for nothing
     with pytest.raises(ValueError, match="has no feature"):
         load_file(table, drop=["size", "colour"])
 

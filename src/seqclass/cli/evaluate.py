@@ -122,10 +122,11 @@ def _prices(own: Prices, given: dict[str, Any], names: list[str]) -> Prices:
     for j, group in enumerate(given.get("groups", [None] * n)):
         if told[j]:  # as a text, which is no number of the model's
             groups[j] = None if group is None else str(group)
-    visits = {key: given[key] for key in ("visit_cost", "delay_cost", "max_panel", "delays") if key in given}
-    if own.visits is not None and not visits:
+    visits: dict[str, Any] = {}
+    if own.visits is not None:
         visits = {"visit_cost": own.visits.cost, "max_panel": own.visits.max_panel}
         visits |= {"delays": own.visits.delays, "delay_cost": own.visits.delay_cost}
+    visits |= {key: given[key] for key in ("visit_cost", "delay_cost", "max_panel", "delays") if key in given}
     prices = Costs(
         np.where(told, full, own.full),
         discounted_costs=np.where(told, np.where(np.isnan(less), full, less), own.discounted),

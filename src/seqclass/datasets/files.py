@@ -227,9 +227,13 @@ def load_file(
     names = parts["feature_names"] or tuple(f"x{j}" for j in range(parts["X"].shape[1]))
     costs_file = find_costs_file(path, stem) if costs is None else Path(costs)
     if costs_file is not None:
-        parts |= read_costs(costs_file, list(names), parts["class_names"], form=form)
+        others = [*drop, *([] if target is None else [target])]
+        parts |= read_costs(costs_file, list(names), parts["class_names"], others=others, form=form)
         if parts.pop("prices_after", None):
-            raise ValueError(f"{costs_file}: prices that depend on answers belong to Costs, not to a dataset.")
+            raise ValueError(
+                f"{costs_file}: a data set, and so seqclass compare, has no prices that depend on answers (after): "
+                "leave them out of its file of prices; Costs(prices_after=...) and seqclass fit take them."
+            )
     try:
         return Dataset(name=stem if name is None else name, source=path.name, **parts)
     except ValueError as error:
