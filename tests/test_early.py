@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -405,3 +406,22 @@ def test_files_of_series(tmp_path: Path) -> None:
             load_series(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_series(tmp_path / "b.ts")
+
+
+def test_steps_of_a_data_frame_go_by_their_names(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    series = pd.DataFrame(rng.normal(size=(40, 6)).cumsum(axis=1) + y[:, None], columns=[f"t{k}" for k in range(6)])
+    named = EarlyClassifier(0.02, n_patterns=0).fit(series, y)
+    named.save(tmp_path / "e.seq")
+    plain = EarlyClassifier(0.02, n_patterns=0).fit(series.to_numpy(), y)
+    for n in (6, 3):
+        wanted = plain.decide(series.to_numpy()[:, :n])
+        for one in (named, load(tmp_path / "e.seq")):
+            found = one.decide(series[series.columns[:n][::-1]])
+            assert found.decision.tolist() == wanted.decision.tolist()
+            assert found.n_steps.tolist() == wanted.n_steps.tolist()
+    with pytest.raises(ValueError, match="X must have the first 2 steps of training, by their names; it lacks 't1'"):
+        named.decide(series[["t0", "t2"]])
+    with pytest.raises(ValueError, match="X has 7 steps, more than the 6 of training"):
+        named.predict(series.assign(t6=0.0))

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqclass._utils import stored
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
@@ -146,7 +146,8 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         X : array-like of shape (n, n_steps)
-            Series, a column a step in order of time.
+            Series, a column a step in order of time; of a data frame the names of the steps are kept, and steps told
+            apart by them.
         y : array-like of shape (n,)
             Class labels.
 
@@ -159,9 +160,9 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         ValueError
             If data or settings are invalid, or a class has a single series.
         """
-        X, y = check_X_y(X, plain_labels(y))
+        X, y = validate_data(self, X, plain_labels(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self.n_features_in_ = n_steps = int(X.shape[1])
+        n_steps = int(X.shape[1])
         price = check_finite(1 / n_steps if self.step_cost is None else self.step_cost, "step_cost")
         if price.shape not in ((), (n_steps,)) or (price < 0).any():
             raise ValueError(f"step_cost must be a price of at least 0, or one for each of the {n_steps} steps.")
@@ -239,10 +240,10 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         Raises
         ------
         ValueError
-            If values are missing, or there are more steps than in training.
+            If values are missing, there are more steps than in training, or steps of other names.
         """
         check_is_fitted(self, "rule_")
-        X = check_array(X, ensure_min_features=0)
+        X = check_array(self._in_order(X), ensure_min_features=0)
         if X.shape[1] > self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} steps, more than the {self.n_features_in_} of training.")
         n, rule = int((self.checkpoints_ <= X.shape[1]).sum()), self._rule
@@ -253,6 +254,17 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         first, decision, stops = _first_stop(rule, np.array(list(self._beliefs(X))))
         is_final = stops | (n == len(self.checkpoints_))
         return EarlyDecisions(self.classes_[decision], self.checkpoints_[first], self._paid[first], is_final)
+
+    def _in_order(self, X: Any) -> Any:
+        """Series whose steps have names, as those of training had, in the order of those."""
+        if not hasattr(X, "columns") or not hasattr(self, "feature_names_in_"):
+            return X
+        own = self.feature_names_in_[: len(X.columns)].tolist()
+        if absent := [name for name in own if name not in set(X.columns)]:
+            raise ValueError(
+                f"X must have the first {len(own)} steps of training, by their names; it lacks {short_repr(absent[0])}."
+            )
+        return X[own] if len(own) == len(X.columns) else X
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Class of each series, decided early; see `decide`.
@@ -269,7 +281,7 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         Raises
         ------
         ValueError
-            If values are missing, or there are more steps than in training.
+            If values are missing, there are more steps than in training, or steps of other names.
         """
         return self.decide(X).decision
 
@@ -304,6 +316,8 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         n_classes = len(stored.require_array(self, "classes_", "OUSbiuf", None))
         n = len(at := stored.require_array(self, "checkpoints_", "i", None, low=1, high=10**7))
         own = n > 0 and at[-1] == self.n_features_in_ and (np.diff(at) > 0).all()
+        names = getattr(self, "feature_names_in_", None)
+        own &= names is None or np.shape(names) == (self.n_features_in_,)
         stored.require(own, "checkpoints_ are of other series")
         stored.require_part(self, "_patterns", RandomKernels)
         for name, size in (("_paid", n), ("_prior", n_classes)):
