@@ -511,3 +511,13 @@ def test_nearly_all_weight_in_one_row_has_an_interval_of_two_rows() -> None:
     test = paired_t_test([0.3, 0.1, 0.4], [0.1, 0.3, 0.1], weights=weight)
     assert test.interval is not None
     assert 0 < test.interval[1] - test.interval[0] < 100
+
+
+def test_pairs_of_series_go_by_their_labels() -> None:
+    """Where both have the same ones; else, as rows of one long table, by position."""
+    a = pd.Series([0.9, 0.8, 0.7, 0.6], index=list("wxyz"))
+    b = pd.Series([0.5, 0.6, 0.8, 0.7], index=list("zyxw"))
+    wanted = paired_t_test(a.to_numpy(), b[a.index].to_numpy())
+    assert paired_t_test(a, b) == wanted
+    assert paired_t_test(a, b.to_numpy()) == paired_t_test(a.to_numpy(), b.to_numpy()) != wanted
+    assert paired_t_test(a, b.set_axis(range(4))) == paired_t_test(a.to_numpy(), b.to_numpy())

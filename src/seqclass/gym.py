@@ -184,7 +184,8 @@ class AcquisitionEnv(Env):  # type: ignore[misc]
 
     Action 0 decides, at the least cost for what is believed; action ``k`` asks question ``k - 1``. The reward is the
     negative price of the question, and at the end the negative cost of the decision, so that the mean return of a
-    policy is the negative of what `seqclass.pomdp.evaluate` says that it costs. `action_masks` says which actions may
+    policy is the negative of what `seqclass.pomdp.evaluate` says that it costs; where visits cost something each
+    question is a visit here, also those that a policy would order together. `action_masks` says which actions may
     be taken, as ``MaskablePPO`` asks for it, and so does ``info["action_mask"]``. Any other action ends the episode at
     the cost of the dearest decision.
 

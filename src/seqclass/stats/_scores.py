@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,10 @@ def check_vector(scores: npt.ArrayLike, name: str, nan: str) -> FloatArray:
 
 
 def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, nan: str) -> tuple[FloatArray, FloatArray]:
-    """Two sets of scores of the same rows, without the pairs in which one is missing."""
+    """Two sets of scores of the same rows, without the pairs in which one is missing; of the same labels, by these."""
+    labels: Any = [getattr(scores, "index", None) for scores in (a, b)]
+    if all(hasattr(index, "is_unique") and index.is_unique for index in labels) and set(labels[0]) == set(labels[1]):
+        b = cast(Any, b).reindex(labels[0])
     first, second = _numbers(a, "a"), _numbers(b, "b")
     if first.shape != second.shape:
         raise ValueError(f"a and b must be scores of the same folds, got shapes {first.shape} and {second.shape}.")

@@ -225,7 +225,7 @@ def paired_t_test(
     Parameters
     ----------
     a, b : array-like of one shape
-        Scores of the two methods on the same folds.
+        Scores of the two methods on the same folds; of two Series with the same labels, such as data sets, by these.
     test_to_train : float
         Rows of a test part over rows of its training part: 1 / (k - 1) for k-fold cross-validation, repeated or not; 0
         for scores that are independent.
