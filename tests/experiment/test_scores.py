@@ -15,14 +15,17 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingCl
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from seqclass import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.evaluation.calibration_curves import calibration_error
 from seqclass.experiment import Experiment
+from seqclass.experiment._keeping import purchases
 from seqclass.experiment.protocols import Protocol
 
 IRIS = load("iris")
@@ -254,3 +257,21 @@ def test_what_is_known_is_not_bought_by_others(run: Any) -> None:
     np.testing.assert_allclose(fewer["paid"], rows["paid"] - 0.1)
     _, all_but_two = run(LogisticRegression(max_iter=9999), data, y, data=wine, prices=prices, known=["f0", "f3"])
     assert all_but_two["n_features"].max() == 11
+
+
+@pytest.mark.parametrize("kind", ["bundles", "visits"])
+def test_what_is_known_or_missing_on_the_way_of_a_tree_is_not_paid(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 80)
+    data = rng.normal(y[:, None], 1.5, (80, 4))
+    data[rng.random(data.shape) < 0.3] = np.nan
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(data, y)
+    prices = np.array([1.0, 2.0, 2.0, 4.0])
+    settings: dict[str, Any] = {"bundles": [None, "b", "b", None]} if kind == "bundles" else {"visit_cost": 8.0}
+    search = GridSearchCV(tree, {"max_depth": [4]}, cv=2).fit(data, y)
+    n_features, paid = purchases(search, data, Costs(prices, **settings).prices(4), known=[0])
+    for i, nodes in enumerate(tree.decision_path(data).toarray() > 0):
+        asked = {int(j) for j in tree.tree_.feature[nodes] if j > 0 and not np.isnan(data[i, j])}
+        bought = {min(j, 1) if j == 2 and kind == "bundles" else j for j in asked}
+        assert n_features[i] == len(bought)
+        assert paid[i] == prices[[*bought]].sum() + (8.0 if kind == "visits" and asked else 0.0)

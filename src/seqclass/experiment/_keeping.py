@@ -59,12 +59,12 @@ class Decided:
 
 def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
     """Features that a classifier without a stopping rule needs of each instance, and what they cost."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
     missing, wanted = _missing_cells(X), np.ones(X.shape[1], dtype=bool)
     wanted[list(known)] = False
     if hasattr(estimator, "tree_"):  # a single tree asks for what lies on the way to the leaf
-        asked = sp.csr_array(_paths(estimator, X).multiply(wanted)) if len(known) else _paths(estimator, X)
-        if missing is not None:
-            asked = sp.csr_array(asked.multiply(~missing))
+        asked = sp.csr_array(_paths(estimator, X).multiply(wanted if missing is None else wanted & ~missing))
+        asked.eliminate_zeros()  # what is known or missing is not bought
         return charge_acquired(asked, prices)
     columns = columns_to_decide(estimator, X.shape[1]) & wanted
     if missing is None:
@@ -97,7 +97,6 @@ def _paths(tree: Any, X: Any) -> Any:
 
 def columns_to_decide(estimator: Any, n_features: int) -> BoolArray:
     """Columns that a fitted classifier needs to decide."""
-    estimator = getattr(estimator, "best_estimator_", estimator)
     everything = np.ones(n_features, dtype=bool)
     if isinstance(estimator, Pipeline):
         return _through(estimator, everything)
@@ -118,7 +117,8 @@ def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
     widths = [getattr(step, "n_features_in_", None) for step in [*steps, pipeline.steps[-1][1]]]
     if None in widths:
         return everything
-    mask = columns_to_decide(pipeline.steps[-1][1], int(widths[-1] or 0))
+    last = pipeline.steps[-1][1]
+    mask = columns_to_decide(getattr(last, "best_estimator_", last), int(widths[-1] or 0))
     for step, width in zip(reversed(steps), reversed(widths[:-1])):
         behind = np.zeros(int(width or 0), dtype=bool)
         if hasattr(step, "get_support"):
