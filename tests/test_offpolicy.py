@@ -569,3 +569,32 @@ def test_a_rule_that_is_not_linear_is_fitted_in_three_folds() -> None:
 
     Far(300, 5, 0.3).judged(asking_all(), method="ipw", recording=Noting(min_samples_leaf=40))
     assert sizes == [300, 200, 200, 200]
+
+
+@pytest.mark.filterwarnings("ignore:At .* of the rows the policy asks", "ignore:The weights fall short")
+def test_chances_and_orders_are_of_the_columns_as_they_come() -> None:
+    """Rows may have their columns in any order, and others beside them: what goes with them means the same."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = pd.DataFrame(rng.normal(y[:, None], 1.5, (200, 4)), columns=list("abcd"))
+    clf = seqclass.SequentialClassifier(feature_costs=0.02).fit(X[:80], y[:80])
+    chance = pd.DataFrame(np.tile([1, 0.9, 0.5, 0.7], (120, 1)), columns=list("abcd"))
+    seen = rng.random((120, 4)) < chance.to_numpy()
+    records, label = X[80:].where(seen), y[80:]
+    bought = np.sort(np.where(seen, np.arange(4), 9), axis=1)
+    bought[bought == 9] = -1
+
+    def costs(X: pd.DataFrame, **told: Any) -> list[float]:
+        methods = ["ipw"]
+        return [one.cost for one in offpolicy.compare(clf, X, label, methods=methods, n_samples=3, **told).estimates]
+
+    turned = records.assign(other=1.0)[["other", *"dbca"]]
+    at = np.array([4, 2, 3, 1, -1])  # where the columns of the fit, and none, stand there
+    names = list("abcd")
+    wanted = costs(records, recording=chance, order=names)
+    assert costs(records, recording=chance[list("cadb")], order=names) == wanted
+    assert costs(turned[list("dbca")], recording=chance[list("dbca")].to_numpy(), order=names) == wanted
+    assert costs(turned, recording=chance.assign(other=1.0)[list(turned)].to_numpy(), order=names) == wanted
+    wanted = costs(records, order=[2, 1, 3])
+    assert wanted == costs(records, order=["c", "b", "d"]) == costs(turned, order=[3, 2, 0, 1])
+    assert costs(records, order=bought) == costs(turned, order=at[bought])

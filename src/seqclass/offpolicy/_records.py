@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.frames import is_frame
 from seqclass._utils.text import join_names
 from seqclass._utils.validation import check_finite
 from seqclass.agent.agent import agent_of, features_to_ask, to_numbers
@@ -42,11 +43,40 @@ class Records:
         return len(self.label)
 
 
+def _columns_in(clf: BaseSequentialClassifier, table: Any) -> list[int] | None:
+    """Where a table with names has the columns of the fit, if it has them all."""
+    names = getattr(clf, "feature_names_in_", None)
+    place = {name: j for j, name in enumerate(table.columns)} if is_frame(table) else {}
+    return None if names is None or not place.keys() >= {*names.tolist()} else [place[name] for name in names.tolist()]
+
+
+def chances_in_order(clf: BaseSequentialClassifier, X: Any, chance: Any) -> Any:
+    """Probabilities of the columns of the fit, by names, or as ``X`` has them."""
+    if (own := _columns_in(clf, chance)) is not None:
+        return np.asarray(chance)[:, own]
+    own = _columns_in(clf, X)
+    return chance if own is None or np.shape(chance) != X.shape else np.asarray(chance)[:, own]
+
+
+def _order_of_fit(clf: BaseSequentialClassifier, X: Any, order: Any) -> Any:
+    """Columns in an order, told by their numbers in ``X``, by those of the fit."""
+    if order is None or (own := _columns_in(clf, X)) is None or own == [*range(X.shape[1])]:
+        return order
+    if np.ndim(order) == 1:  # those that the fit has not are passed over
+        others = {*range(X.shape[1])} - {*own}
+        return [own.index(one) if one in own else one for one in order if one not in others]
+    order = np.asarray(order)
+    number = np.full(X.shape[1] + 1, len(own))
+    number[own], number[-1] = np.arange(len(own)), -1
+    inside = (order >= -1) & (order < X.shape[1]) & (order.dtype.kind in "iu")
+    return np.where(inside, number[np.where(inside, order, 0)], order)
+
+
 def read_records(clf: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
     """Check records, and that the classifier was not fitted to them."""
     if sp.issparse(X):
         raise TypeError("X must be dense: what a sparse matrix does not store is zero, not missing.")
-    cases = LabelledCases.from_labels(clf, X, y, None, "error", None)
+    given, cases = X, LabelledCases.from_labels(clf, X, y, None, "error", None)
     if not len(cases.codes):
         raise ValueError("X has no row; bring records.")
     cases.check_fresh(clf, allow_seen)
@@ -57,7 +87,7 @@ def read_records(clf: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, order:
     seen[:, clf.support_] &= codes[:, clf.support_] >= 0
     values[~seen] = np.nan
     codes = np.where(seen, codes, -1)[:, clf.support_]
-    rank, stepwise = _ranks(clf, seen, order)
+    rank, stepwise = _ranks(clf, seen, _order_of_fit(clf, given, order))
     asked = np.unique(features_to_ask(agent_of(clf)))
     never = clf.support_[asked][~seen[:, clf.support_[asked]].any(axis=0)]
     if never.size:

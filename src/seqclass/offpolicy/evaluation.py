@@ -18,7 +18,15 @@ from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.bn import ObservationModel
 from seqclass.fitting._folds import assign_folds
-from seqclass.offpolicy._records import NEVER, Chances, Records, check_chances, fit_chances, read_records
+from seqclass.offpolicy._records import (
+    NEVER,
+    Chances,
+    Records,
+    chances_in_order,
+    check_chances,
+    fit_chances,
+    read_records,
+)
 from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, MeanEstimate
 from seqclass.pomdp import acquire
 
@@ -385,15 +393,15 @@ def estimate_cost(
         from the model. ``"complete"`` (only rows that have everything the policy may ask for) and ``"blocked"`` (what
         is missing counts as not available) are common, but biased.
     recording : array-like of shape (n, n_features), callable, classifier or None
-        The rule: an array with the probability that each cell was recorded, given whatever that depended on, unseen
-        values and the label included; a function of (X as numbers, y) that returns such an array; or a scikit-learn
-        classifier. The classifier is fitted for each column to what comes before it and, unless it is linear, on other
-        rows than those it predicts. None: logistic regression, or gradient boosting if that makes held-out rows
-        likelier, beyond chance.
+        The rule: an array with the probability that each cell of ``X`` was recorded (a data frame by its names), given
+        whatever that depended on, unseen values and the label included; a function of (X as numbers, y) that returns
+        such an array, in the columns of the fit; or a scikit-learn classifier. The classifier is fitted for each column
+        to what comes before it and, unless it is linear, on other rows than those it predicts. None: logistic
+        regression, or gradient boosting if that makes held-out rows likelier, beyond chance.
     order : array-like, optional
-        Columns, as numbers or names, in the order in which the recorder came to them; by default the most recorded
-        columns come first. Or an integer array of shape (n, most): the columns of each row in the order in which they
-        were bought, and -1 beyond the last. The rule then is whether the recorder went on: probabilities in
+        Columns of ``X``, as numbers or names, in the order in which the recorder came to them; by default the most
+        recorded columns come first. Or an integer array of shape (n, most): the columns of each row in the order in
+        which they were bought, and -1 beyond the last. The rule then is whether the recorder went on: probabilities in
         ``recording`` are those of going on, before each cell that was bought and, in all other cells, at the stop.
     model : ObservationModel, optional
         Unfitted model for what was not recorded; by default of the same kind as the classifier's. It is fitted to the
@@ -529,6 +537,8 @@ def compare(
     check_integer(n_samples, "n_samples", 1)
     check_real(min_chance, "min_chance", 0, 1)
     records = read_records(clf, X, y, order, allow_seen)
+    if recording is not None and not callable(recording) and not hasattr(recording, "fit"):
+        recording = chances_in_order(clf, X, recording)
     rng = as_generator(random_state, "off-policy")
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
     support = Support.from_chances(records, study.missing, study.chances, min_chance)

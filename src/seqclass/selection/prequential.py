@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.information import canonical
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, plain_labels
 from seqclass.selection._base import naming_columns
@@ -299,5 +300,6 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _dictionaries(X: Any) -> list[dict[int, float]]:
     if not sp.issparse(X):
         return [dict(enumerate(row)) for row in X.tolist()]
+    X = canonical(X)
     bounds = zip(X.indptr[:-1], X.indptr[1:])
     return [dict(zip(X.indices[a:b].tolist(), X.data[a:b].tolist())) for a, b in bounds]
