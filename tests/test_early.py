@@ -412,9 +412,9 @@ def test_steps_of_a_data_frame_go_by_their_names(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     series = pd.DataFrame(rng.normal(size=(40, 6)).cumsum(axis=1) + y[:, None], columns=[f"t{k}" for k in range(6)])
-    named = EarlyClassifier(0.02, n_patterns=0).fit(series, y)
+    named = EarlyClassifier(0.02, n_patterns=0, n_checkpoints=2, cv=2).fit(series, y)
     named.save(tmp_path / "e.seq")
-    plain = EarlyClassifier(0.02, n_patterns=0).fit(series.to_numpy(), y)
+    plain = EarlyClassifier(0.02, n_patterns=0, n_checkpoints=2, cv=2).fit(series.to_numpy(), y)
     for n in (6, 3):
         wanted = plain.decide(series.to_numpy()[:, :n])
         for one in (named, load(tmp_path / "e.seq")):

@@ -146,33 +146,33 @@ def test_other_prices_and_costs(model: str, run: Any, refuses: Any, patients: pd
     assert "neither data.costs.csv nor data.costs.json" in refuses("evaluate", model, "data.csv", "--dataset-costs")
 
 
-def test_what_a_file_of_prices_does_not_name_keeps_its_group(folder: Path, run: Any) -> None:
+@pytest.mark.slow_cells("bundle", "after", "visits", "delays")
+@pytest.mark.parametrize(
+    "table, visits",
+    [
+        pytest.param("group,discounted\na,.02,g,.002\nb,.02,g,.002\nc,.02,g,.002\nd,.01,,", [], id="group"),
+        pytest.param("bundle\na,.02,B\nb,.02,B\nc,.01,\nd,.01,", [], id="bundle"),
+        pytest.param("after\na,.02,\nb,.02,\nb,.001,a\nc,.02,\nd,.01,", [], id="after"),
+        pytest.param("group\na,.02,\nb,.02,\nc,.02,\nd,.01,", ["--visit-cost", ".01"], id="visits"),
+        pytest.param("delay\na,.02,1\nb,.02,3\nc,.02,1\nd,.01,2", ["--delay-cost", ".01"], id="delays"),
+    ],
+)
+def test_what_a_file_of_prices_does_not_name_stays(folder: Path, run: Any, table: str, visits: list[str]) -> None:
     """Its discount, its bundle, its price after answers, and what visits cost."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 150)
     frame = pd.DataFrame({name: rng.normal(y, 1.4).round(3) for name in "abcd"}).assign(y=np.where(y, "ill", "well"))
     frame.to_csv("t.csv", index=False)
+    Path("p.csv").write_text(f"feature,cost,{table}\n")
     Path("d.csv").write_text("feature,cost\nd,0.5\n")
     Path("decisions.json").write_text('{"decision_costs": [[0, 2], [2, 0]]}')
-    group = "feature,cost,group,discounted\na,0.02,g,0.002\nb,0.02,g,0.002\nc,0.02,g,0.002\nd,0.01,,\n"
-    bundle = "feature,cost,bundle\na,0.02,B\nb,0.02,B\nc,0.01,\nd,0.01,\n"
-    after = "feature,cost,after\na,0.02,\nb,0.02,\nb,0.001,a\nc,0.02,\nd,0.01,\n"
-    for table, visits in ((group, []), (bundle, []), (after, []), (group, ["--visit-cost", "0.01"])):
-        Path("p.csv").write_text(table)
-        assert run("fit", "t.csv", "-t", "y", "--costs", "p.csv", *visits, "-o", "m.seq").exit_code == 0
-        record = seqclass.load("m.seq").acquire(frame[[*"abcd"]])
-        asked = (record.order == 3).any(axis=1)
-        assert asked.mean() > 0
-        other = told(run, "evaluate", "m.seq", "t.csv", "--costs", "d.csv")
-        assert other["mean_price"] == pytest.approx(float((record.paid + 0.49 * asked).mean()))
-        for again in ("decisions.json", "p.csv"):
-            same = told(run, "evaluate", "m.seq", "t.csv", "--costs", again)
-            assert same["mean_price"] == pytest.approx(float(record.paid.mean()))
-    Path("p.csv").write_text("feature,cost,delay\na,0.02,1\nb,0.02,3\nc,0.02,1\nd,0.01,2\n")
-    assert run("fit", "t.csv", "-t", "y", "--costs", "p.csv", "--delay-cost", "0.01", "-o", "m.seq").exit_code == 0
+    assert run("fit", "t.csv", "-t", "y", "--costs", "p.csv", *visits, "-o", "m.seq").exit_code == 0
     record = seqclass.load("m.seq").acquire(frame[[*"abcd"]])
-    same = told(run, "evaluate", "m.seq", "t.csv", "--costs", "p.csv")
-    assert same["mean_price"] == pytest.approx(float(record.paid.mean()))
+    asked = (record.order == 3).any(axis=1)
+    assert asked.any()
+    for file, more in (("d.csv", 0.49 * asked), ("decisions.json", 0), ("p.csv", 0)):
+        found = told(run, "evaluate", "m.seq", "t.csv", "--costs", file)
+        assert found["mean_price"] == pytest.approx(float((record.paid + more).mean()))
 
 
 @pytest.mark.slow
