@@ -8,12 +8,13 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.analysis import value_of_information
+from seqclass.analysis import value_of_information, what_if
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Visits
 from seqclass.plots import ValueOfInformationDisplay
@@ -334,3 +335,25 @@ def test_what_was_told_before_its_turn_is_passed_over(model: Any, how: dict[str,
     chance = clf.model_.predictive(2, seen)[0]
     after = [clf.model_.posterior(np.where(np.arange(5) == 2, v, seen))[0].min() for v in range(2)]
     assert values.value[2] == pytest.approx(max(case.expected_cost - chance @ after, 0), abs=1e-12)
+
+
+def test_what_pandas_has_by_name_goes_by_the_names() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    X = pd.DataFrame(rng.normal(y[:, None] * [2, 1], 1.0, (100, 2)), columns=["a", "b"])
+    clf = SequentialClassifier(order="adaptive").fit(X, np.where(y, "ill", "well"))
+    problem, policy = clf.problem_, clf.policy_
+    chance = pd.Series({"well": 0.9, "ill": 0.1})
+    found, wanted = (value_of_information(clf, belief=one, max_pairs=0) for one in (chance, [0.1, 0.9]))
+    np.testing.assert_array_equal(found.value, wanted.value)
+    lookahead = Lookahead(certificate_paths=0).solve(problem)
+    assert lookahead.value(chance) == lookahead.value([0.1, 0.9])
+    costs = pd.DataFrame([[0, 1], [5, 0]], index=["well", "ill"], columns=["well", "ill"])
+    for name, by_name, plain in (
+        ("prior", chance, [0.1, 0.9]),
+        ("prices", pd.Series({"b": 0.2, "a": 0.01}), [{"a": 0.01, "b": 0.2}[q] for q in problem.names.questions]),
+        ("decision_costs", costs, [[0, 5], [1, 0]]),
+    ):
+        told: Any = {name: by_name}, {name: plain}
+        one, other = (what_if(problem, policy, **one) for one in told)
+        assert one.after.cost == other.after.cost

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import seqclass.bn
 import seqclass.exams
 from seqclass import SequentialClassifier, load
-from seqclass.bn import NaiveBayes, NetworkTables, ObservationModel
+from seqclass.bn import NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
 from seqclass.pomdp import FirstK
 from seqclass.testing import check_observation_model
 
@@ -103,3 +105,25 @@ def test_a_model_of_wrong_likelihoods_is_found_and_fails(kind: Any, data: Any, t
     assert found([seqclass.bn, module]).keys() == {*found([seqclass.bn]), kind.__name__}
     with pytest.raises(AssertionError):
         conforms(kind, *data, tmp_path)
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["bayes", "tree"])
+def test_columns_of_a_data_frame_go_by_their_names(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    codes = pd.DataFrame({"a": rng.integers(0, 3, 60), "b": y, "c": rng.integers(0, 3, 60)})
+    wanted = clone(model).fit(codes.to_numpy(), y).posterior(codes.to_numpy())
+    fitted = clone(model).fit(codes, y)
+    for evidence in (codes, codes[["c", "b", "a"]], codes.assign(other=9)[["other", "c", "a", "b"]], codes.to_numpy()):
+        np.testing.assert_array_equal(fitted.posterior(evidence), wanted)
+    with pytest.raises(ValueError, match="the data frame has no column 'b', which the model was fitted with"):
+        fitted.posterior(codes[["c", "a"]])
+    assert not hasattr(fitted.fit(codes.to_numpy(), y), "feature_names_in_")
+
+
+def test_rows_that_come_later_go_by_their_names() -> None:
+    codes = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 1, 0, 0]})
+    model = NaiveBayes().partial_fit(codes[:2], [0, 1], classes=[0, 1], n_outcomes=2)
+    model.partial_fit(codes[2:][["b", "a"]], [1, 0])
+    wanted = NaiveBayes().fit(codes.to_numpy(), [0, 1, 1, 0])
+    np.testing.assert_array_equal(model.posterior(codes), wanted.posterior(codes.to_numpy()))

@@ -38,6 +38,12 @@ def frame_columns(X: Any) -> list[Any] | None:
     return None if names is None else list(names)
 
 
+def text_columns(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame where all are texts; None of anything else."""
+    names = frame_columns(X)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def column_labels(names: npt.NDArray[Any] | None, encoder: FrameEncoder | None, columns: list[Any]) -> list[Any] | None:
     """What columns of the fit are called in a data frame with these ones; None where they go by their places."""
     if names is not None or encoder is None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real, in_order
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, perfect_cost
@@ -255,7 +255,8 @@ def value_of_information(
     simulation = Simulation(method, n_paths, max_histories, random_state)
     many = None if population is None else _n_cases(population, periods, discount)
     if belief is not None and not isinstance(belief, BeliefState):
-        probability = check_distribution(belief, problem.n_classes, "belief")
+        named = in_order(belief, "belief", problem.names.classes)
+        probability = check_distribution(named, problem.n_classes, "belief")
         if policy is None:  # it is planned for these cases, not for those of the prior
             problem = problem.replace(prior=probability)
         belief = problem.initial_belief().replace(probabilities=probability[None])

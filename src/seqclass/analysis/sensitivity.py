@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_costs, check_distribution
+from seqclass._utils.validation import check_costs, check_distribution, in_order
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
 from seqclass.pomdp.account import pays_in_full, price_levels, prices_without_visits
@@ -141,6 +141,7 @@ def what_if(
         New price of each question, or of some: of questions by their names in ``problem.names``, or of *features* by
         their numbers, which are those of ``problem.features`` and not places in ``problem.prices``. Where the order
         is 0, 2, 1, ``{1: 0.05}`` changes ``problem.prices[2]``. The full price in a group changes by the same amount.
+        What pandas has by name, here and below, goes by the names.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         New cost of each decision when each class is true.
     prior : array-like of shape (n_classes,), optional
@@ -176,9 +177,11 @@ def what_if(
         changes = {"prices": new, "full_prices": np.maximum(problem.full_prices + new - problem.prices, new)}
     if decision_costs is not None:
         shape = (problem.n_classes, problem.n_decisions)
-        changes["decision_costs"] = check_costs(decision_costs, "decision_costs", shape)
+        named = in_order(decision_costs, "decision_costs", problem.names.classes, problem.names.decisions)
+        changes["decision_costs"] = check_costs(named, "decision_costs", shape)
     if prior is not None:
-        changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
+        named = in_order(prior, "prior", problem.names.classes)
+        changes["prior"] = check_distribution(named, problem.n_classes, "prior")
     whole = problem.replace(**changes)
     changed = within_budget(whole, max_cost=problem.limits.max_cost)
     old = HeldPolicy(policy, whole)  # which would not know the states of one cut shorter
@@ -190,7 +193,9 @@ def what_if(
     return WhatIf(changed, solved, before, held, after)
 
 
-def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int | str, float]) -> FloatArray:
+def _new_prices(problem: AcquisitionProblem, prices: Any) -> FloatArray:
+    if hasattr(prices, "iloc") and prices.index.dtype.kind not in "iu":  # what pandas has by name
+        prices = prices.to_dict()
     if not isinstance(prices, Mapping):
         return check_costs(prices, "prices", (problem.n_questions,))
     new = prices_without_visits(problem).copy()

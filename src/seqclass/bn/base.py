@@ -15,9 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.frames import text_columns
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, require_array, require_numbers, require_whole
 from seqclass._utils.tables import Readable
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
@@ -171,8 +173,9 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
         Parameters
         ----------
-        X : array-like or scipy sparse of shape (n_rows, n_features)
-            Integer outcome codes; -1 is missing. An implicit zero of a sparse matrix is outcome 0.
+        X : array-like, data frame or scipy sparse of shape (n_rows, n_features)
+            Integer outcome codes; -1 is missing. An implicit zero of a sparse matrix is outcome 0. The columns of a
+            data frame name the features, which evidence in a data frame may then have in any order.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), optional
@@ -191,6 +194,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         ValueError
             If shapes disagree, or a code is out of range; the message names the feature and the value.
         """
+        self._note_names(X)
         X = check_codes(X, n_outcomes=n_outcomes)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
@@ -605,9 +609,25 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         shape = (len(state), int(self.n_outcomes_[feature]), len(self.classes_))
         return check_likelihood(likelihood, shape, f"{type(self).__name__}.stage_likelihood")
 
+    def _note_names(self, X: Any) -> None:
+        """Keep what a data frame calls the features."""
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := text_columns(X)) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _by_name(self, X: Any) -> Any:
+        """A data frame in the columns of the fit, as far as it has their names."""
+        own, given = getattr(self, "feature_names_in_", getattr(self, "questions_", ())), text_columns(X)
+        if given is None or not {*own}.intersection(given):
+            return X
+        if absent := [name for name in own if name not in given]:
+            raise ValueError(f"the data frame has no column {short_repr(absent[0])}, which the model was fitted with")
+        return X[[*own]]
+
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:
             raise TypeError(f"{type(self).__name__} takes dense evidence only; convert a few rows at a time")
+        evidence = self._by_name(evidence)
         return check_codes(evidence, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_, name="evidence")
 
     def _check_query(self, feature: int, evidence: Any) -> tuple[int, Any]:

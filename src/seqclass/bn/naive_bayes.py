@@ -135,7 +135,9 @@ class NaiveBayes(ObservationModel):
         if not first:
             self._check_same(classes, n_outcomes)
             classes, n_outcomes = self.classes_, self.n_outcomes_
-        X = check_codes(X, n_outcomes=n_outcomes, n_features=None if first else self.n_features_in_)
+        if first:
+            self._note_names(X)
+        X = check_codes(self._by_name(X), n_outcomes=n_outcomes, n_features=None if first else self.n_features_in_)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
         classes = np.unique(classes)

@@ -17,7 +17,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelo
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
+from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real, in_order
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
@@ -672,11 +672,12 @@ def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, 
     """
     if isinstance(belief, BeliefState):
         return belief
-    chances = np.atleast_2d(np.asarray(belief, dtype=np.float64))
+    told = np.asarray(in_order(belief, "belief", problem.names.classes), dtype=np.float64)
+    chances = np.atleast_2d(told)
     if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
         raise ValueError(
             f"belief must be a BeliefState, or P(class) of shape ({problem.n_classes},) or (n, {problem.n_classes}), "
-            f"got shape {np.shape(belief)}."
+            f"got shape {told.shape}."
         )
     if not ((chances >= 0).all() and np.allclose(chances.sum(axis=1), 1.0, atol=1e-9, rtol=0)):
         least, sums = float(chances.min()), chances.sum(axis=1)
