@@ -21,11 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.evaluation.calibration_curves import calibration_error
 from seqclass.experiment import Experiment
-from seqclass.experiment._keeping import purchases
 from seqclass.experiment.protocols import Protocol
 
 IRIS = load("iris")
@@ -259,19 +257,20 @@ def test_what_is_known_is_not_bought_by_others(run: Any) -> None:
     assert all_but_two["n_features"].max() == 11
 
 
-@pytest.mark.parametrize("kind", ["bundles", "visits"])
-def test_what_is_known_or_missing_on_the_way_of_a_tree_is_not_paid(kind: str) -> None:
+def test_what_is_known_or_missing_on_the_way_of_a_tree_is_not_paid(run: Any) -> None:
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 80)
-    data = rng.normal(y[:, None], 1.5, (80, 4))
-    data[rng.random(data.shape) < 0.3] = np.nan
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(data, y)
-    prices = np.array([1.0, 2.0, 2.0, 4.0])
-    settings: dict[str, Any] = {"bundles": [None, "b", "b", None]} if kind == "bundles" else {"visit_cost": 8.0}
-    search = GridSearchCV(tree, {"max_depth": [4]}, cv=2).fit(data, y)
-    n_features, paid = purchases(search, data, Costs(prices, **settings).prices(4), known=[0])
-    for i, nodes in enumerate(tree.decision_path(data).toarray() > 0):
-        asked = {int(j) for j in tree.tree_.feature[nodes] if j > 0 and not np.isnan(data[i, j])}
-        bought = {min(j, 1) if j == 2 and kind == "bundles" else j for j in asked}
-        assert n_features[i] == len(bought)
-        assert paid[i] == prices[[*bought]].sum() + (8.0 if kind == "visits" and asked else 0.0)
+    y = rng.integers(0, 3, 160)
+    X = rng.normal(y[:, None], 1.5, (160, 4))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    search = GridSearchCV(tree, {"max_depth": [4]}, cv=2)
+    fitted = tree.fit(X[:80], y[:80])
+    for method in (tree, search):
+        _, rows = run(method, X, y, prices=[1, 1, 1, 1], visit_cost=8.0, known=["f0"])
+        asked = [
+            len({j for j in fitted.tree_.feature[nodes].tolist() if j > 0 and not np.isnan(row[j])})
+            for nodes, row in zip(fitted.decision_path(X[80:]).toarray() > 0, X[80:])
+        ]
+        assert rows["n_features"].tolist() == asked
+        assert rows["paid"].tolist() == [n + 8.0 * (n > 0) for n in asked]
+        assert 0 in asked
