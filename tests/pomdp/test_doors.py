@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import seqclass
@@ -158,6 +159,8 @@ def test_rows_of_outcomes_are_whole_numbers() -> None:
     policy = Lookahead(certificate_paths=0).solve(problem())
     with pytest.raises(ValueError, match="X must be outcomes, a matrix of int; got float64"):
         acquire(policy, np.array([[0.5, 1.0]]))
+    with pytest.raises(ValueError, match=r"got a DataFrame: simulate\(observations=...\) takes columns by their names"):
+        acquire(policy, pd.DataFrame([[0, 1]]))
     assert acquire(policy, [[0, 1]]).leaf_decision.tolist() == [0]
 
 

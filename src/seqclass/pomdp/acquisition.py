@@ -187,6 +187,11 @@ def acquire(
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
     as_policy(policy)
     X = np.asarray(X) if isinstance(X, (list, tuple)) else unmask_codes(X)
+    if not hasattr(X, "dtype"):
+        raise ValueError(
+            f"X must be outcomes, a matrix of int; got a {type(X).__name__}: simulate(observations=...) takes columns "
+            "by their names."
+        )
     if X.ndim != 2 or X.dtype.kind not in "biu":
         raise ValueError(f"X must be outcomes, a matrix of int; got {X.dtype} of shape {X.shape}.")
     if start is None:
