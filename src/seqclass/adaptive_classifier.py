@@ -534,7 +534,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
             warnings.warn(
                 f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
-                f"({at_once:.3g}) beyond chance; see choice_.",
+                f"({at_once:.3g}) beyond chance; see choice_ (--verbose on the command line).",
                 stacklevel=3,
             )
         elif (warning := self.held_out_.against_deciding()) and self.target_cost is None:

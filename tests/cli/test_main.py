@@ -177,6 +177,7 @@ def test_a_reader_that_goes_away_is_no_failure(model: str) -> None:
         ("certify", 'fit with max_features for ladder="belief"', "fit with max_features for --ladder belief"),
         ("predict", "handle_unknown='missing' (--unknown missing on the command line)", "--unknown missing"),
         ("fit", "handle_unknown='missing' (--unknown missing on the command line)", None),
+        ("fit", "beyond chance; see choice_ (--verbose on the command line).", "beyond chance; see --verbose."),
         ("fit", "column 'max_cost' of the user's max_cost=2.csv, \"n_bins=3\", known=[]: a rule of order 3", None),
         ("fit", "--max-cost, data/max_cost and max_cost.csv", None),
         ("show", "held_out=0", None),

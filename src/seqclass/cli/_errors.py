@@ -18,7 +18,7 @@ from seqclass._utils.text import near as near
 from seqclass.cli._options import FOLDERS
 
 #: A setting of Python with its option beside it; a setting with a value or by itself, or what is quoted as it is.
-_TOLD = re.compile(r"[a-z_]+=(?:\[.*?\]|\S*) \((--[a-z-]+)(.*?) on the command line\)")
+_TOLD = re.compile(r"[a-z_]+(?:=(?:\[.*?\]|\S*)|(?<=_)) \((--[a-z-]+)(.*?) on the command line\)")
 _SETTING = re.compile(
     r"""(?<!\w)'[^']*'|(?<![\w=])"[^"]*"|(?<![\w./\\-])([a-z_]+)(?:=(["']?)(\d+\.\d+|\w+)\2)?(?![\w/\\(=\[]|\.\w)"""
 )
