@@ -127,7 +127,7 @@ def test_cuts_where_labels_change(monkeypatch: pytest.MonkeyPatch) -> None:
         whole = Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_
         assert np.isfinite(whole).any()
         with monkeypatch.context() as patched:
-            patched.setattr(_edges, "TUNING", replace(_edges.TUNING, group_bytes=20_000))
+            patched.setattr(_edges, "CHUNK_BYTES", 20_000)
             groups = list(arrays.chunks_by_size(np.arange(150, 4600, 150), 20_000 // (64 + 48)))
             assert max(group.stop - group.start for group in groups) == 1
             assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)
@@ -189,7 +189,7 @@ def test_messages_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = random_data(14, n=100, n_features=8, missing=0.5)[0]
     evidence = np.where(evidence < 0, -1, evidence % model.n_outcomes_)
     expected = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
-    monkeypatch.setattr(_messages, "TUNING", replace(_messages.TUNING, chunk_bytes=600))
+    monkeypatch.setattr(_messages, "CACHE_BYTES", 5_000)
     monkeypatch.setattr(_messages, "CHUNK_BYTES", 60_000)
     found = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
     for a, b in zip(expected, found):
@@ -233,7 +233,7 @@ def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(set(whole.tolist())) > 1
     parts: list[int] = []
     scores = ClassInformation.scores
-    monkeypatch.setattr(rules, "SCORE_BYTES", 8 * 6 * problem.n_questions * 7)
+    monkeypatch.setattr(rules, "CACHE_BYTES", 8 * 6 * problem.n_questions * 7)
     monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
     assert ClassInformation().next(belief).tolist() == whole.tolist()
     assert parts == [7, 7, 7, 7, 7, 5]
@@ -241,7 +241,7 @@ def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(correlated, "_TUNING", replace(correlated._TUNING, joint_bytes=500))
+    monkeypatch.setattr(correlated, "CACHE_BYTES", 500)
     n_compared = 0
     for seed in range(2):
         tree = make_tree(seed, n_features=6, n_classes=3, spread=0.7)
@@ -268,7 +268,7 @@ def test_reading_fitted_values(monkeypatch: pytest.MonkeyPatch) -> None:
     values = FittedValueIteration(200, certificate_paths=0).solve(problem).values
     belief = rng.dirichlet(np.ones(3), 100)
     whole = values.value(1, belief)
-    monkeypatch.setattr(fitted, "_READ_BYTES", 2000)
+    monkeypatch.setattr(fitted, "CACHE_BYTES", 2000)
     assert_allclose(values.value(1, belief), whole, rtol=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_posteriors_of_hidden_states(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = truth.sample(200, random_state=0)
     X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
     whole = truth.hidden_posterior(X)
-    monkeypatch.setattr(hidden, "_CHUNK", 2000)
+    monkeypatch.setattr(hidden, "CACHE_BYTES", 2000)
     assert_allclose(truth.hidden_posterior(X), whole, rtol=1e-12)
 
 

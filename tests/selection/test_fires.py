@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,7 @@ def test_a_block_of_rows_at_a_time_is_all_rows_at_once(monkeypatch: pytest.Monke
     X, y = stream(101)
     mu, sigma = np.full((1, 20), 0.1), np.full((1, 20), 0.9)
     whole = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
-    monkeypatch.setattr(fires, "TUNING", replace(fires.TUNING, chunk_bytes=8 * 20 * 7))
+    monkeypatch.setattr(fires, "CACHE_BYTES", 8 * 20 * 7)
     parts = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
     np.testing.assert_allclose(parts, whole, atol=1e-14)
 

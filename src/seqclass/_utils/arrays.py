@@ -18,6 +18,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: Working memory that a batched computation may take at a time, in bytes.
 CHUNK_BYTES = 64 * 2**20
+#: And of one that goes through it more than once, so that it stays in a processor's cache.
+CACHE_BYTES = 2**21
 
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
@@ -144,7 +146,7 @@ def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
         return np.asarray((vectors @ rows.T).min(axis=0).reshape(X.shape[:-1]))
     result = np.empty(len(rows))
     # numpy reduces short rows one by one and long ones at speed: the products lie vector by vector
-    for part in chunks(len(rows), 8.0 * len(vectors), 2**18):
+    for part in chunks(len(rows), 8.0 * len(vectors), CACHE_BYTES):
         np.min(vectors @ rows[part].T, axis=0, out=result[part])
     return result.reshape(X.shape[:-1])
 

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 
 
 @dataclass(frozen=True)
 class JunctionTuning:
     """What a junction tree works on at a time, and keeps."""
 
-    chunk_bytes: int = 2**23  #: largest table of a chunk of rows: small enough to stay near the cache
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
     max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
 
@@ -197,7 +196,8 @@ class JunctionTree:
                 continue
             fixed = [j for j, column in zip(known, seen[first:last].T) if column.all()]
             cells = max(self._cells(clique, fixed) for clique in self.cliques) * self.n_classes
-            for rows in chunks(last - first, min(8.0 * cells, TUNING.chunk_bytes / 16), TUNING.chunk_bytes):
+            # so many times what the largest table takes: small enough to stay near the cache
+            for rows in chunks(last - first, min(64.0 * cells, CHUNK_BYTES / 16)):
                 yield slice(first + rows.start, min(first + rows.stop, last))
             first = last
 
@@ -336,8 +336,8 @@ class JunctionTree:
         for number, step in self._group_steps(known, n).items():
             ends, parts, kinds = np.ones((self.n_classes, n)), list[FloatArray](), list[IntArray]()
             for whole, fixed, below, group, examples in step.groups:
-                cut = 8.0 * self._cells(self.cliques[number], fixed) * self.n_classes
-                for part in chunks(len(group), cut, TUNING.chunk_bytes):
+                cut = 64.0 * self._cells(self.cliques[number], fixed) * self.n_classes
+                for part in chunks(len(group), cut):
                     kind, rows = group[part], examples[part]
                     if len(fixed) == 1 and not below:
                         message = self._say(-1 if whole else number, fixed[0]).take(known[fixed[0]][rows], axis=-1)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, log_or_infinite
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, log_or_infinite
 from seqclass.bn._cpds import conditional_information, laplace, smooth_family
 from seqclass.bn._junction import Columns, JunctionTree, cut_factor, distinct_rows, network_factor
 from seqclass.bn._structure import ancestors, topological
@@ -23,7 +23,6 @@ class MessageTuning:
 
     min_log: float = -600.0  #: logarithm below which a product is left to logarithms; doubles end near -708
     scaled_log: float = -100.0  #: logarithm below which a message is scaled to a largest entry of one
-    chunk_bytes: int = 2**18  #: message of a chunk of rows: small enough to stay in cache
     max_cells: int = 2**24  #: entries of the largest intermediate table of a row, over all classes
 
 
@@ -94,7 +93,7 @@ class Forest:
 
     def _chunks(self, n: int) -> Iterable[slice]:
         largest = max((len(cpd) for cpd in self.cpds), default=1)
-        return chunks(n, 8.0 * self.n_classes * largest, TUNING.chunk_bytes)
+        return chunks(n, 8.0 * 8 * self.n_classes * largest, CACHE_BYTES)  # some eight messages are at work at once
 
     def _descend(self) -> tuple[list[int], list[FloatArray]]:
         """Position of each feature in a depth-first walk from the roots, and P(outcome | class)."""

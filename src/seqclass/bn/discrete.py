@@ -35,7 +35,6 @@ class NetworkTuning:
     #: numbers in all tables, over all classes, up to which what rows share is not looked for
     simple_tree: int = 2**15
     share_products: int = 280_000  #: and if no more are gone through a clique for all rows
-    batch_bytes: int = 2**26  #: messages of all rows of a batch of queries, for one clique
     large_tree: int = 2**20  #: numbers beyond which not all tables are gone through for one question
     max_classes: int = 64  #: joint states of the targets, beyond which they are refused
 
@@ -344,7 +343,7 @@ class DiscreteNetwork(ObservationModel):
             )
             if products <= TUNING.share_products * len(tree.cliques):
                 return self._compute(codes, [])[1]
-        for rows in chunks(len(codes), 8.0 * tree.widest, TUNING.batch_bytes):
+        for rows in chunks(len(codes), 8.0 * tree.widest):
             some = codes[rows]
             known = {self._nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
             belief[rows] = _normalise_total(tree.totals(known, len(some)))

@@ -10,14 +10,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, log_or_infinite, smallest_int
+from seqclass._utils.arrays import (
+    CACHE_BYTES,
+    FloatArray,
+    IntArray,
+    as_generator,
+    chunks,
+    log_or_infinite,
+    smallest_int,
+)
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.datasets.conditional import Conditional
 from seqclass.discretize._edges import count_edges
-
-#: Bytes that the weights of a part of the rows may take: they are gone through once a feature.
-_CHUNK = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +144,7 @@ class HiddenStates(Readable):
         values = self._check_columns(X)
         posterior = np.empty((len(values), len(self.hidden_prior)))
         prior = log_or_infinite(self.hidden_prior)
-        for rows in chunks(len(values), 24.0 * len(prior), _CHUNK):
+        for rows in chunks(len(values), 24.0 * len(prior), CACHE_BYTES):
             weights = np.repeat(prior[:, None], rows.stop - rows.start, axis=1)
             for j, feature in enumerate(self.features):
                 weights += feature.log_likelihood(values[rows, j])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, chunks_by_size
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, chunks_by_size
 from seqclass._utils.information import canonical
 from seqclass._utils.text import MAX_EXACT, short_repr
 from seqclass._utils.validation import check_choice, check_integer
@@ -26,8 +26,6 @@ class EdgeTuning:
     max_span: int = 63  #: bits: how far apart they may lie
     n_first_rows: int = 64  #: that tell most columns of other numbers from the rest
     max_label: int = 24  #: characters
-    group_bytes: int = 2**26  #: that the values of one group of columns may take at work
-    chunk_bytes: int = 2**21  #: of what is weighed at once, which should stay in cache
     many_edges: int = 24  #: from which on a binary search in each column beats one comparison per edge
     free_bins: int = 32  #: that a feature gets whatever its values
     max_bins: int = 2**31 - 1  #: that no feature gets more than
@@ -169,7 +167,7 @@ def label_edges(seen: Seen, n_classes: int, parts: IntArray, width: int) -> Floa
     edges = np.full((len(parts), width), np.inf)
     size = np.bincount(seen.column, minlength=len(parts))
     stop = np.cumsum(size)
-    for group in chunks_by_size(stop, TUNING.group_bytes // (64 + 16 * n_classes)):
+    for group in chunks_by_size(stop, CHUNK_BYTES // (64 + 16 * n_classes)):
         own = slice(int(stop[group.start] - size[group.start]), int(stop[group.stop - 1]))
         if own.start < own.stop:
             some = Seen(seen.column[own] - group.start, seen.value[own], seen.code[own], seen.many[own])
@@ -228,7 +226,7 @@ class _Cuts:
 
     def _weigh(self, saved: FloatArray, values: IntArray) -> None:
         """Nats that a cut after each value saves of the labels' description, less what it takes to tell the cut."""
-        for some in chunks(len(values), 120 * len(self.below), TUNING.chunk_bytes):
+        for some in chunks(len(values), 120 * len(self.below), CACHE_BYTES):
             at = values[some]
             start, cut, stop = (self.below.take(place, axis=1) for place in (self.start[at], at + 1, self.stop[at]))
             parts = (stop - start, cut - start, stop - cut)

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import plain_data
 from seqclass._utils.information import canonical, label_codes, tables_of
 from seqclass._utils.model_files import Stored
@@ -365,7 +365,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         edges = float32_at_least(self.bin_edges_) if X.dtype == np.float32 else self.bin_edges_
         codes = np.empty(X.shape, dtype=self._dtype())
         # small blocks: each is read once for every edge and should stay in cache
-        for rows in chunks(len(X), 8 * X.shape[1], budget=2**19):
+        for rows in chunks(len(X), 8 * X.shape[1], budget=CACHE_BYTES):
             block, out = X[rows], codes[rows]
             if X.dtype != np.float32:
                 block = block.astype(np.float64, copy=False)

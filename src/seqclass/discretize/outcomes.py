@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, IntArray, chunks, smallest_int, unmask
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, IntArray, chunks, smallest_int, unmask
 from seqclass._utils.information import canonical
 from seqclass._utils.text import short_repr
 
@@ -69,7 +69,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
     if values.dtype.kind != "f":
         return np.ascontiguousarray(values, dtype=dtype)
     codes = np.empty(values.shape, dtype=dtype)
-    for rows in chunks(len(values), 8 * max(1, values[:1].size), budget=2**19):
+    for rows in chunks(len(values), 8 * max(1, values[:1].size), budget=CACHE_BYTES):
         missing = np.isnan(values[rows])
         codes[rows] = np.where(missing, -1, values[rows])
         refuse((codes[rows] != values[rows]) & ~missing, "which is not a whole number", rows.start)

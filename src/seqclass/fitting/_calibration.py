@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.frames import take_rows
 from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
@@ -219,7 +219,7 @@ class _Asked:
 def _log_totals(marginal: FloatArray, ratio: FloatArray) -> FloatArray:
     """Logarithm of what the outcomes' chances come to by each exponent, (n_classes, n_exponents, n)."""
     totals = np.empty((ratio.shape[1], len(_GRID), len(ratio)))
-    for rows in chunks(len(ratio), 16.0 * ratio[0].size, 2**20):
+    for rows in chunks(len(ratio), 16.0 * ratio[0].size, CACHE_BYTES):
         # evenly apart, so that each follows from the one before by a product
         step = np.exp(_GRID[1] * ratio[rows])
         power = np.repeat(marginal[rows], ratio.shape[1], axis=1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_numbers, require_whole
 
@@ -87,7 +87,7 @@ class SimplexGrid:
             return self.interpolate(values, normalised, offset) * total
         columns = values if values.ndim == 2 else values[:, None]
         result = np.empty((len(belief), columns.shape[1]))
-        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], 2**22):
+        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], CACHE_BYTES):
             inside = offset[part] if np.ndim(offset) else offset
             if interpolation == "nearest":
                 result[part] = columns[self.nearest(normalised[part]) + inside]

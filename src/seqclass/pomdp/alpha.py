@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import optimize
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_array, require_list, require_numbers
 from seqclass._utils.tables import Readable, count_text
@@ -119,7 +119,7 @@ def best_vectors(
     transposed = vectors.T.astype(dtype, copy=False)
     rows = belief.astype(dtype, copy=False)
     # scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache
-    for part in chunks(n, transposed.itemsize * len(vectors), 2**21):
+    for part in chunks(n, transposed.itemsize * len(vectors), CACHE_BYTES):
         index[part] = (rows[part] @ transposed).argmin(axis=1)
     chosen = vectors[index]
     return np.einsum("nc,nc->n", belief, chosen), chosen

@@ -9,13 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, equal_errors, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, equal_errors, row_sums
 
 __all__ = ["Hidden"]
-
-
-#: Products of beliefs and likelihoods are computed in pieces of this size, so that they stay in the cache.
-CACHE_BYTES = 2**21
 
 
 _TINY = np.finfo(float).tiny

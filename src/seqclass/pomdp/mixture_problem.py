@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, condition_on_answer, draw_columns, within_classes
+from seqclass._utils.arrays import (
+    CACHE_BYTES,
+    FloatArray,
+    IntArray,
+    chunks,
+    condition_on_answer,
+    draw_columns,
+    within_classes,
+)
 from seqclass._utils.stored import require, require_numbers
 from seqclass._utils.validation import check_distribution
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
-from seqclass.pomdp.latent import CACHE_BYTES, Hidden, Known, pad_tables
+from seqclass.pomdp.latent import Hidden, Known, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.table_problem import check_padding

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import erfcx, expit, log_expit, log_ndtr, logsumexp
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
@@ -23,7 +23,6 @@ from seqclass.selection._base import RowStream, still_constant
 class FiresTuning:
     """What is worked on at a time, and limits that keep gradients finite."""
 
-    chunk_bytes: int = 2**21  #: block of rows that stays in the processor's cache while it is gone through five times
     max_value: float = 1e12  #: values beyond are cut to it, so that products over layers stay finite
     min_share: float = 1e-6  #: of a node to one side, at which its balance has no slope left to follow
 
@@ -91,7 +90,7 @@ class FiresGLM:
         variance = sigma * sigma
         for_mu, for_sigma = np.zeros_like(mu), np.zeros_like(sigma)
         # the temporaries of a sparse block are as large as its stored values, so it is taken whole
-        blocks = [slice(0, n)] if sp.issparse(X) else chunks(n, 8.0 * n_features, TUNING.chunk_bytes)
+        blocks = [slice(0, n)] if sp.issparse(X) else chunks(n, 8.0 * n_features, CACHE_BYTES)
         for rows in blocks:
             add_mu, add_sigma = _block_gradient(X[rows], Y[:, rows], mu, variance)
             for_mu += add_mu

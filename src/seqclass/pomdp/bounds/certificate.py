@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer, check_real
@@ -206,7 +206,7 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
     gain = np.zeros(len(belief))
     if not len(points):
         return gain
-    for part in chunks(len(belief), 8.0 * 3 * len(points), 2**22):
+    for part in chunks(len(belief), 8.0 * 3 * len(points), CACHE_BYTES):
         share = np.full((len(belief[part]), len(points)), np.inf)
         for c in range(points.shape[1]):
             there = np.flatnonzero(points[:, c] > 0)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
 from seqclass.pomdp.bounds.drawn import draw_answers
@@ -176,7 +176,7 @@ class HindsightValues:
         result = np.full((len(states), len(self.prices)), _NEVER)
         paid = states.sum(axis=1, keepdims=True) * self.prices
         n_classes, n_answers = len(self.classes), len(self.answer)
-        for part in chunks(len(states), 4.0 * n_classes * n_answers, 2**21):
+        for part in chunks(len(states), 4.0 * n_classes * n_answers, CACHE_BYTES):
             joint = np.empty((n_classes, part.stop - part.start, n_answers), dtype=np.float32)
             for of_class, own, table in zip(joint, self._members, self._by_class):
                 np.matmul(states[part, own], table, out=of_class)
@@ -290,7 +290,7 @@ class HindsightValues:
 def _least_after(joint: Single, vectors: Single) -> Single:
     """The least of some vectors at columns of class probabilities, (n,)."""
     result = np.empty(joint.shape[1], dtype=np.float32)
-    for part in chunks(len(result), 4.0 * len(vectors), 2**18):
+    for part in chunks(len(result), 4.0 * len(vectors), CACHE_BYTES):
         (vectors @ joint[:, part]).min(axis=0, out=result[part])
     return result
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.action_values import action_frame, ask_each
@@ -355,7 +355,7 @@ class PartialAnswers:
         self.costs = self.stopping.copy()
         for known in range(self.longest - 1, -1, -1):
             number = self.order[self.first[known] : self.first[known + 1]]
-            for part in chunks(len(number), 8.0 * 2 * len(self.sizes), 2**22):
+            for part in chunks(len(number), 8.0 * 2 * len(self.sizes), CACHE_BYTES):
                 some = number[part]
                 least = self.question_costs(some, multiplier).min(axis=1)
                 self.costs[some] = np.minimum(self.costs[some], least)

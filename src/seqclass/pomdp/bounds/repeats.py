@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_whole, require, require_numbers, require_part
 from seqclass._utils.validation import check_integer
@@ -316,7 +316,7 @@ def choose_once(
 def _expectations(grid: SimplexGrid | LogOddsLine, tables: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
     """Points and weights of expectations at each point after questions with P(outcome | class), (m, V, C)."""
     n, (_, n_outcomes, n_classes) = len(grid.points), tables.shape
-    for part in chunks(len(tables), 8.0 * 6 * n * n_outcomes * n_classes, 2**22):  # in the cache
+    for part in chunks(len(tables), 8.0 * 6 * n * n_outcomes * n_classes, CACHE_BYTES):  # in the cache
         joint = grid.points[:, None] * tables[part, None]
         mass = row_sums(joint)
         vertices, weights = grid.weights((joint / np.where(mass > 0, mass, 1.0)[..., None]).reshape(-1, n_classes))

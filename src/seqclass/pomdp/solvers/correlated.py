@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import lsmr
 from sklearn.base import clone
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.stored import require, require_list
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.alpha import ALWAYS, sample_states
@@ -51,8 +51,6 @@ class CorrectionTuning:
     min_reach: float = 1e-4
     #: The same with more than two classes, whose functions are fitted anew and need less.
     min_reach_of_many: float = 1e-3
-    #: Working memory of a look ahead: small enough to stay in the cache.
-    joint_bytes: int = 2**21
 
 
 _TUNING = CorrectionTuning()
@@ -309,7 +307,7 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
         answers, tables = self.problem.structure.answers(belief.stage, some.state), self.values.tables
         assert answers is not None  # corrections are made of them
         after = tables.successors(belief.stage, tables.contexts(belief.stage, some.state))
-        for part in chunks(len(some), row_bytes, _TUNING.joint_bytes):
+        for part in chunks(len(some), row_bytes, CACHE_BYTES):
             go_on[part] = self._pays(some, part, limit[part], answers[part], after[part])
         if some is not belief:
             open_[rows] = go_on

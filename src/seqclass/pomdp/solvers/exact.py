@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import spatial
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import now
 from seqclass._utils.stored import require, require_array
@@ -239,7 +239,7 @@ def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, toleranc
     count = np.zeros(len(vectors))
     centre = np.zeros_like(vectors)
     known = np.vstack([stop, vectors])
-    for part in chunks(len(corners), 8.0 * len(known), 2**21):
+    for part in chunks(len(corners), 8.0 * len(known), CACHE_BYTES):
         scores = corners[part] @ known.T
         touches = scores <= scores.min(axis=1, keepdims=True) + 1e-12 * scores.max()
         touches = touches[:, len(stop) :].astype(np.float64)
@@ -249,7 +249,7 @@ def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, toleranc
     useful = np.zeros(len(vectors), dtype=bool)
     if rows.size:
         centre = centre[rows] / count[rows, None]
-        for part in chunks(len(rows), 8.0 * len(known), 2**21):
+        for part in chunks(len(rows), 8.0 * len(known), CACHE_BYTES):
             scores = centre[part] @ known.T
             own = scores[np.arange(len(scores)), len(stop) + rows[part]]
             scores[np.arange(len(scores)), len(stop) + rows[part]] = np.inf
@@ -312,7 +312,7 @@ def _below(vectors: FloatArray, rival: FloatArray, points: FloatArray) -> FloatA
 def _is_dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
     """Vectors no entry of which is below that of some other by more than ``tolerance``."""
     result = np.zeros(len(vectors), dtype=bool)
-    for part in chunks(len(vectors), 8.0 * by.size, 2**23):
+    for part in chunks(len(vectors), 8.0 * by.size, CACHE_BYTES):
         no_better = vectors[part, None] >= by[None] - tolerance
         result[part] = np.any(np.all(no_better, axis=2), axis=1)
     return result

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from scipy import linalg
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import check_deadline
 from seqclass._utils.stored import check_numbers, require, require_array, require_list, require_part
@@ -48,10 +48,6 @@ def solve_scaled_ridge(design: FloatArray, target: FloatArray, penalty: float) -
     scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
     design /= scale
     return np.asarray(solve_ridge(design.T @ design, design.T @ target, penalty) / scale)
-
-
-#: Working memory of reading: small enough to stay in the cache.
-_READ_BYTES = 2**20
 
 
 @register
@@ -155,7 +151,7 @@ class FittedValues(ValueFunction):
         weights, result = self.weights[stage], np.full(len(belief), np.inf)
         if weights is None:
             return result
-        for part in chunks(len(belief), 8.0 * 6 * self.problem.n_classes, _READ_BYTES):
+        for part in chunks(len(belief), 8.0 * 6 * self.problem.n_classes, CACHE_BYTES):
             rows = belief[part]
             total = row_sums(rows)
             normal = rows / np.where(total > 0, total, 1.0)[:, None]

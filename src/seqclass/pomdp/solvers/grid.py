@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.stored import check_numbers, require, require_list, require_part
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
@@ -163,7 +163,7 @@ class GridProgram:
             table[:] = planned_prices(problem)[stage] * factor
             # part of the contexts' points at a time, so that the products stay in the cache
             row_bytes = 8.0 * (len(factor) + 4 * problem.n_classes)
-            for part in chunks(len(table), row_bytes, 2**22):
+            for part in chunks(len(table), row_bytes, CACHE_BYTES):
                 context: Any = 0
                 belief = points[part]
                 if n_contexts > 1:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.stored import require, require_part
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.account import price_of_question
@@ -207,7 +207,7 @@ class _GridSweep(SweepPolicies):
         following = tables.successors(belief.stage, context[rows])
         n, n_outcomes, n_classes = joint.shape
         ahead = np.empty((n, n_outcomes, len(positions)))
-        for part in chunks(n, 8.0 * n_outcomes * len(positions), 2**22):
+        for part in chunks(n, 8.0 * n_outcomes * len(positions), CACHE_BYTES):
             flat, where = joint[part].reshape(-1, n_classes), following[part].reshape(-1)
             values = block.values_after(belief.stage + 1, flat, where, positions)
             ahead[part] = values.reshape(-1, n_outcomes, values.shape[1])

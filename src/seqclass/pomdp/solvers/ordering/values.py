@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import DeadlineExceeded
 from seqclass._utils.stored import check_numbers, require, require_list, require_part, require_whole
@@ -25,7 +25,7 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import DECIDE, ChoosingPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, has_requirements, must_continue
 from seqclass.pomdp.solve_info import SolveInfo
-from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.walk import ALL, Level, initial_histories, join_beliefs, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
@@ -215,7 +215,7 @@ class RulePolicy(ChoosingPolicy):
                 belief._cache["continuation_cost"] = known
             return known[1], known[2]
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
-        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, SCORE_BYTES):
+        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, CACHE_BYTES):
             following = NextQuestion(self.values.rule, belief[rows[part]])
             question[part], cost[part] = following.question, self.values.going_on(following)
         return question, cost
