@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -210,7 +209,7 @@ def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatc
     for columns in np.array_split(np.arange(80), 11):
         stream.partial_fit_features(X[:, columns], y)
     assert stream.selected_.tolist() == found.selected_.tolist()
-    monkeypatch.setattr(osfs, "TUNING", replace(osfs.TUNING, chunk_cells=500))
+    monkeypatch.setattr(osfs, "CHUNK_BYTES", 32 * 500)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
     monkeypatch.setattr(PartialCorrelationTest, "count_passing", lambda *_: 0)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()

@@ -112,10 +112,9 @@ def regime(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way in which a dependency is come by, on few rows."""
     small = rough_set.TUNING
     if request.param != "usual":
-        small = replace(small, max_joint_rows=0, chunk_cells=70, n_nearest=6, min_nearest_rows=8)
+        monkeypatch.setattr(rough_set, "CACHE_BYTES", 16 * 70)
     if request.param == "by lists":
-        small = replace(small, min_listed_rows=0)
-        monkeypatch.setattr(rough_set.NearestRows, "LISTED", 7)
+        small = replace(small, n_nearest=6, min_nearest_rows=8)
     monkeypatch.setattr(rough_set, "TUNING", small)
     return str(request.param)
 
@@ -164,7 +163,7 @@ def test_selections_are_those_of_the_rules(cls: Any, published: bool, regime: st
 
 
 def test_settled_sums_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rough_set, "TUNING", replace(rough_set.TUNING, max_joint_rows=0, chunk_cells=30))
+    monkeypatch.setattr(rough_set, "CACHE_BYTES", 16 * 30)
     X, y = made(3, 30, 4, 1000)
     held = Dependency(y, 3, Density(), 1e9, False)
     (exact,) = held.with_column(X[:, [0]] / X[:, 0].std())

@@ -71,11 +71,11 @@ def discrete(seed, n, p, n_outcomes, n_classes, missing=0.0):
     return X, y
 
 
-@pytest.fixture(params=[(32, 256, 32), (2, 3, 1)], ids=["usual", "tiny"])
+@pytest.fixture(params=[(256, 32), (3, 1)], ids=["usual", "tiny"])
 def small_batches(request, monkeypatch):
     """Batches and tiles so small that every path is taken."""
-    first, tile, smallest = request.param
-    small = replace(scan_module.TUNING, first_tile=first, tile=tile, min_batch=smallest)
+    tile, smallest = request.param
+    small = replace(scan_module.TUNING, tile=tile, min_batch=smallest)
     monkeypatch.setattr(scan_module, "TUNING", small)
 
 

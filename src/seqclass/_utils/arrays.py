@@ -82,13 +82,12 @@ def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[
         yield slice(start, min(n, start + step))
 
 
-def chunks_by_size(ends: IntArray, most: int, longest: int | None = None) -> Iterator[slice]:
+def chunks_by_size(ends: IntArray, most: int) -> Iterator[slice]:
     """Cut items of different sizes into slices of a limited total."""
     start = 0
     while start < len(ends):
         before = int(ends[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-        stop = stop if longest is None else min(stop, start + longest)
         yield slice(start, stop)
         start = stop
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.model_files import register
 
 #: Outcomes are padded to one of these, so that columns of similar sizes go together.
@@ -23,8 +23,6 @@ class CountingTuning:
     """How pairs of columns are counted, and what is worked on at a time."""
 
     max_products: int = 48  #: pairs of outcomes beyond which rows of dense columns are counted one by one
-    chunk_cells: int = 2**19  #: counts of pairs held at a time
-    chunk_counted: int = 2**20  #: rows times columns counted at a time
 
 
 TUNING = CountingTuning()
@@ -138,10 +136,10 @@ def joint_counts(left: Indicators, right: Indicators) -> Iterator[tuple[slice, s
     n_left, n_right = left.n_indicators, right.n_indicators
     m, width = len(left.columns), len(right.columns)
     cells = (n_left + 1) * (n_right + 1)
-    for columns in chunks(width, cells, TUNING.chunk_cells):
+    for columns in chunks(width, 8.0 * cells, CACHE_BYTES):
         b = right.matrix if columns == slice(0, width) else right.matrix[_index(n_right, width, columns)]
-        budget = 4 * TUNING.chunk_cells if dense else TUNING.chunk_cells
-        for rows in chunks(m, cells * (columns.stop - columns.start), budget):
+        row_bytes = (2.0 if dense else 8.0) * cells * (columns.stop - columns.start)
+        for rows in chunks(m, row_bytes, CACHE_BYTES):
             a = left.matrix if rows == slice(0, m) else left.matrix[_index(n_left, m, rows)]
             product = a @ b.T
             product = product if dense else product.toarray()
@@ -175,7 +173,7 @@ def _tables_by_counting(left: Indicators, right: Indicators) -> Iterator[tuple[s
     n_left, n_right = left.n_outcomes + left.missing, right.n_outcomes + right.missing
     cells = n_left * n_right
     dtype = smallest_int(cells * m)
-    for rows in chunks(m, max(n, cells), TUNING.chunk_counted):
+    for rows in chunks(m, 2.0 * max(n, cells), CACHE_BYTES):
         width = rows.stop - rows.start
         # missing cells come first, where there are any
         base = (left.values[:, rows] + left.missing).astype(dtype)

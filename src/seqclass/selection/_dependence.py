@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, chunks_by_size, smallest_int
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, chunks_by_size, smallest_int
 from seqclass._utils.information import _mutual_information, tables_of
 from seqclass._utils.model_files import register
 from seqclass._utils.pair_counts import Indicators, indicators, joint_information
@@ -24,9 +24,6 @@ class ColumnTuning:
     """How columns are coded, and what is worked on at a time."""
 
     max_span: int = 64  #: a column whose values reach further is recoded to those that it has
-    chunk_columns: int = 2**17  #: columns of a sparse matrix that are prepared at a time
-    chunk_stored: int = 2**21  #: stored values of it, likewise
-    max_kept_bytes: int = 32 * 2**20  #: indicators that take less are kept for the next comparison
 
 
 TUNING = ColumnTuning()
@@ -277,7 +274,8 @@ def blocks(X: Any) -> Iterator[tuple[int, int]]:
     n, n_features = X.shape
     parts = chunks(n_features, 16 * n)
     if sp.issparse(X):
-        parts = chunks_by_size(X.indptr[1:], TUNING.chunk_stored, TUNING.chunk_columns)
+        # what is made of a column takes as much as sixteen stored values
+        parts = chunks_by_size(X.indptr[1:] + 16 * np.arange(1, n_features + 1), CHUNK_BYTES // 32)
     for part in parts:
         yield part.start, part.stop
 
@@ -322,7 +320,7 @@ def _indicators(columns: Columns) -> list[Indicators]:
         return list(columns.cache)
     sizes = columns.stats[:, 0].astype(np.intp)
     groups = indicators(columns.values, sizes, columns.stats[:, 1])
-    size = 0 if sp.issparse(columns.values) else 4 * columns.values.shape[0] * int(sizes.sum())
-    if size < TUNING.max_kept_bytes:
+    size = 0 if sp.issparse(columns.values) else 8 * columns.values.shape[0] * int(sizes.sum())
+    if size < CHUNK_BYTES:
         columns.cache = groups
     return groups

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, mix_bits
+from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, as_generator, chunks, mix_bits
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_real
 from seqclass.selection._base import FeatureStream
@@ -22,15 +22,11 @@ from seqclass.selection._dependence import TOLERANCE, moderate
 class NeighbourTuning:
     """How neighbours are found, and what is rounding."""
 
-    n_nearest: int = 48  #: rows that are looked at first
+    n_nearest: int = 32  #: rows that are looked at first, and that are listed of each
     min_nearest_rows: int = 400  #: rows from which on they are
     distance_tie: float = 1e-9  #: relative difference of distances that is rounding
-    chunk_cells: int = 2**17  #: distances that are worked on at a time
-    max_joint_rows: int = 256  #: up to which several columns are looked at together
-    min_listed_rows: int = 512  #: from which on nearest rows are listed
     min_rest: float = 1e-13  #: share of what is taken off a squared distance below which the rest is rounding
     radius_slack: float = 1 + 1e-12  #: factor that radii are compared with, for rounding
-    chunk_values: int = 2**20  #: values that are made dense and scaled at a time
 
 
 TUNING = NeighbourTuning()
@@ -187,9 +183,6 @@ class NearestRows:
     beyond: FloatArray
     farthest: FloatArray
 
-    #: Rows that are listed of each.
-    LISTED: ClassVar[int] = 32
-
     @staticmethod
     def by_one(x: FloatArray, m: int) -> NearestRows:
         """List rows by a column that is yet to be added: those beside each one when all are sorted."""
@@ -259,8 +252,7 @@ class Dependency:
     @property
     def at_once(self) -> int:
         """Number of columns that `with_column` looks at together."""
-        n = len(self.codes)
-        return max(1, TUNING.chunk_cells // n**2) if n <= TUNING.max_joint_rows else 1
+        return max(1, CACHE_BYTES // (16 * len(self.codes) ** 2))
 
     def add(self, column: FloatArray) -> None:
         """Hold a column more."""
@@ -290,7 +282,7 @@ class Dependency:
 
     def without_members(self, members: Sequence[int], column: FloatArray, floor: float = -np.inf) -> float:
         """Dependency on the columns held but for some, and one more; -inf where it is seen to be below ``floor``."""
-        if len(column) <= TUNING.max_joint_rows:
+        if self.at_once > 1:
             squares = self._squares(_ALL, _ALL, members) + _share(column, _ALL, _ALL)
             return float(self._means(squares[None])[0])
         points = DistinctRows.from_keys(self._row_keys(column, members), self.codes, self.n_classes, self.first_out)
@@ -343,15 +335,15 @@ class Dependency:
 
     def _lists(self, x: FloatArray) -> NearestRows | None:
         """Nearest rows by the columns held, from the second column on that is asked about; by ``x`` if none is held."""
-        if len(x) < TUNING.min_listed_rows:
+        if len(x) < TUNING.min_nearest_rows:
             return None
         if not self.columns:
-            return NearestRows.by_one(x, 2 * NearestRows.LISTED)
+            return NearestRows.by_one(x, 2 * TUNING.n_nearest)
         self._asked += 1
         if self._nearest is None and self._asked > 1:
             blocks = _blocks(len(x))
             self._nearest = NearestRows.by_blocks(
-                len(x), NearestRows.LISTED, blocks, lambda rows: self._squares(rows, _ALL)
+                len(x), TUNING.n_nearest, blocks, lambda rows: self._squares(rows, _ALL)
             )
         return self._nearest
 
@@ -423,7 +415,7 @@ class _Sum:
 
 def _blocks(width: int, height: int | None = None) -> Iterator[slice]:
     """Slices of rows of which a block of so many columns holds few cells."""
-    height, step = width if height is None else height, max(1, TUNING.chunk_cells // width)
+    height, step = width if height is None else height, max(1, CACHE_BYTES // (16 * width))
     return (slice(start, min(start + step, height)) for start in range(0, height, step))
 
 
@@ -548,11 +540,11 @@ class RoughSetStream(FeatureStream):
 def _scale_columns(X: Any) -> Iterator[tuple[int, FloatArray]]:
     """Columns in standard deviations from their means, some at a time; NaN for constant ones, which have none."""
     n, m = X.shape
-    for start in range(0, m, max(1, TUNING.chunk_values // n)):
-        part = X[:, start : start + max(1, TUNING.chunk_values // n)]
+    for columns in chunks(m, 64.0 * n):
+        part = X[:, columns]
         made = moderate((part.toarray() if sp.issparse(part) else part).astype(np.float64))
         squares = np.einsum("ij,ij->j", made, made)
         made = made - made.mean(axis=0)
         spread = np.einsum("ij,ij->j", made, made)
         constant = spread <= 1e-26 * squares
-        yield start, np.asfortranarray(made / np.sqrt(np.where(constant, np.nan, spread / n)))
+        yield columns.start, np.asfortranarray(made / np.sqrt(np.where(constant, np.nan, spread / n)))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy import stats
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.selection._base import FeatureStream
@@ -34,8 +34,6 @@ class OsfsTuning:
     """What is tested at a time, and what is explained."""
 
     chunk_sets: int = 1024  #: conditioning sets tested at a time
-    chunk_tests: int = 2**14  #: tests made at a time
-    chunk_cells: int = 2**21  #: correlations held at a time
     min_unexplained: float = 1e-9  #: share of the variance of a feature that remains where others do not explain it
     max_batch: int = 1024  #: relevant columns that are tested at once
 
@@ -213,7 +211,7 @@ class PartialCorrelationTest(ConditionalTest):
     def count_passing(self, columns: Columns, largest: int, replaces: bool) -> int:
         if not self.n_members or self.members is None:
             return 0
-        some = columns.take(slice(0, max(1, TUNING.chunk_cells // (self.n_members + 1) ** 2)))
+        some = columns.take(slice(0, max(1, CHUNK_BYTES // (32 * (self.n_members + 1) ** 2))))
         joint = self._with_new_column(
             self.dependence.with_class(some), self.dependence.correlations(some, self.members)
         )
@@ -237,7 +235,7 @@ class PartialCorrelationTest(ConditionalTest):
         new = self.n_members
         left = np.arange(len(joint.gram))
         for sets in conditioning_sets(new + 1, new, largest):
-            for part in list(chunks(len(left), len(sets), TUNING.chunk_tests))[::-1]:
+            for part in list(chunks(len(left), 128.0 * len(sets), CACHE_BYTES))[::-1]:
                 explained = self._below(joint.rows(left[part]), new, sets).any(axis=1)
                 left = np.delete(left, part.start + np.flatnonzero(explained))
             if not left.size:
@@ -248,7 +246,7 @@ class PartialCorrelationTest(ConditionalTest):
         """How many of the first ``n`` new columns separate a feature from the class in no set that holds them."""
         new = self.n_members
         for sets in conditioning_sets(new + 1, member, largest, through=new):
-            for part in chunks(n, len(sets), TUNING.chunk_tests):
+            for part in chunks(n, 128.0 * len(sets), CACHE_BYTES):
                 separated = self._below(joint.rows(part), member, sets).any(axis=1)
                 if separated.any():
                     n = part.start + int(separated.argmax())

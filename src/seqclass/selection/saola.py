@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import FeatureStream
@@ -28,13 +29,10 @@ from seqclass.selection._reasons import FeatureReasons, ReasonLog
 class SaolaTuning:
     """What is compared at a time."""
 
-    first_tile: int = 32  #: kept features compared first; candidates that one of them makes redundant go no further
-    tile: int = 256  #: kept features compared after them, at a time
+    tile: int = 256  #: kept features compared at a time; candidates that one of them makes redundant go no further
     min_batch: int = 32  #: batches begin small, and grow while few features are kept
-    max_batch: int = 4096  #: candidates
     busy: int = 12  #: candidates of a batch taken one by one, beyond twice which batches get smaller
     few_pairs: int = 2**11  #: that are compared at once sooner than one feature after the other
-    max_pairs: int = 2**22  #: numbers that a batch of comparisons may hold
 
 
 TUNING = SaolaTuning()
@@ -96,14 +94,15 @@ class PairwiseScan:
         """Scan relevant features in order."""
         start = 0
         while start < len(columns):
-            limit = TUNING.max_pairs // max(1, len(self.numbers))
+            # what a batch has of numbers must fit, with the members and among themselves
+            limit = min(math.isqrt(CHUNK_BYTES // 8), CHUNK_BYTES // (16 * max(1, len(self.numbers))))
             stop = min(len(columns), start + max(TUNING.min_batch, min(self._batch, limit)))
             part = slice(start, stop)
             batch = _Batch(self, columns.take(part), numbers[part], relevance[part])
             busy = batch.run()
             self._update(batch)
             if busy <= TUNING.busy:
-                self._batch = min(2 * self._batch, TUNING.max_batch)
+                self._batch = min(2 * self._batch, limit)
             elif busy > 2 * TUNING.busy:
                 self._batch = max(TUNING.min_batch, self._batch // 2)
             start = stop
@@ -118,7 +117,7 @@ class PairwiseScan:
     def tiles(self) -> list[Columns]:
         """Members in blocks, kept while they stay the same."""
         if not self._tiles and self.members is not None:
-            edges = [0, *range(TUNING.first_tile, len(self.numbers), TUNING.tile), len(self.numbers)]
+            edges = [*range(0, len(self.numbers), TUNING.tile), len(self.numbers)]
             self._tiles = [self.members.take(slice(*edge)) for edge in pairwise(edges)]
         return self._tiles
 
