@@ -305,7 +305,7 @@ def test_predict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["predict", str(tmp_path / "model.seq"), str(tmp_path / "data.csv")]
     whole = CliRunner().invoke(main, command)
     assert whole.exit_code == 0, whole.output
-    monkeypatch.setattr(_cases, "_MAX_ROWS", 7)
+    monkeypatch.setattr(_cases, "usual_rows", lambda _: 7)
     assert CliRunner().invoke(main, command).stdout == whole.stdout
 
 

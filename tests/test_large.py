@@ -432,6 +432,14 @@ def test_parquet_is_read_in_chunks_and_gives_the_same(tmp_path: Path) -> None:
     assert some.feature_names_in_.tolist() == ["visits", "dose"]
 
 
+@pytest.mark.parametrize("n_columns, most", [(1, 131_072), (17, 2**24 // (8 * 17))])
+def test_a_chunk_of_parquet_takes_16_mb_and_has_131_072_rows_at_most(tmp_path: Path, n_columns: int, most: int) -> None:
+    for n, sizes in ((most, [most]), (most + 1, [most, 1])):
+        frame = pd.DataFrame(np.zeros((n, n_columns), dtype=np.int8), columns=[f"x{j}" for j in range(n_columns)])
+        frame.assign(ill=0).to_parquet(tmp_path / "rows.parquet")
+        assert [len(rows) for rows, _ in read_parquet(tmp_path / "rows.parquet", target="ill")] == sizes
+
+
 @pytest.mark.parametrize("index", ["dose", "ill", ["dose", "ill"]])
 def test_named_levels_of_an_index_are_columns(tmp_path: Path, index: Any) -> None:
     frame, path = FRAME.assign(ill=ILL), tmp_path / "rows.parquet"

@@ -18,9 +18,9 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.dasked import from_dask
-from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet
+from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet, usual_rows
 from seqclass._chunks.source import Chunks
-from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.frames import FrameEncoder, Levels, plain_data
 from seqclass._utils.tables import Readable, plain_figures
@@ -135,7 +135,6 @@ def under_names(clf: BaseSequentialClassifier, values: Any) -> Any:
 
 #: Entries in the metadata of a part: what it says about itself, and how many rows answer outside of training.
 _KEY, _OUTSIDE = b"seqclass", b"seqclass outside"
-_MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,8 +182,7 @@ def decide_parts(
     files = parquet_files(path)
     root = path if path.is_dir() else path.parent
     _check_place(root if path.is_dir() else path, output)
-    usual = max(1, min(_MOST_ROWS, CHUNK_BYTES // (8 * clf.n_features_in_)))
-    rows = usual if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
+    rows = usual_rows(clf.n_features_in_) if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
     model, skipped, total = acting_fingerprint(agent_of(clf)), 0, _Totals()
     targets = [output / file.relative_to(root) for file in files]
     marks = [_mark(file, model, keep) for file in files]
@@ -288,7 +286,7 @@ class _Totals:
 
     def add(self, part: Path) -> None:
         self.outside += int((parquet_file(part).metadata.metadata or {}).get(_OUTSIDE, 0))
-        for batch in parquet_file(part).iter_batches(_MOST_ROWS, columns=["decision", "n_features", "paid"]):
+        for batch in parquet_file(part).iter_batches(usual_rows(3), columns=["decision", "n_features", "paid"]):
             frame = batch.to_pandas()
             self.rows += len(frame)
             self.features += int(frame["n_features"].sum())

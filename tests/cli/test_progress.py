@@ -154,6 +154,6 @@ def test_commands_that_take_long_may_be_quiet(name: str, run: Any) -> None:
 @pytest.mark.slow
 def test_parts_make_one_table(model: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("whole", 1000), ("parts", 7)):
-        monkeypatch.setattr(_cases, "_MAX_ROWS", most)
+        monkeypatch.setattr(_cases, "usual_rows", lambda _, most=most: most)
         run("predict", model, "data.csv", "-o", f"{name}.csv")
     assert Path("parts.csv").read_text("utf-8") == Path("whole.csv").read_text("utf-8")

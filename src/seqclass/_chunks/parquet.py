@@ -18,12 +18,13 @@ from seqclass._utils.text import NoRows, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.datasets._tables import USUAL, as_cells
 
-#: Most rows of a chunk.
-_MOST_ROWS = 2**17
-#: Bytes of a chunk as numbers: the pages of all columns, which are read beside it, take more.
-_CHUNK_BYTES = CHUNK_BYTES // 4
 #: What pandas calls a row index without a name.
 _NAMELESS = re.compile(r"__index_level_\d+__")
+
+
+def usual_rows(n_columns: int) -> int:
+    """Rows of a chunk, in which all columns are numbers."""
+    return max(1, min(2**17, CHUNK_BYTES // (8 * n_columns)))
 
 
 def read_parquet(
@@ -104,7 +105,8 @@ class ParquetChunks(Chunks):
         self.columns = [name for name in wanted if name != target]
         if not self.columns:
             raise ValueError(f"{path} has no feature: no column is left.")
-        usual = min(_MOST_ROWS, max(1, _CHUNK_BYTES // (8 * len(self.columns))))
+        # the pages of all columns, which are read beside it, take more
+        usual = usual_rows(4 * len(self.columns))
         self.chunk_rows = usual if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
@@ -127,7 +129,7 @@ class ParquetChunks(Chunks):
         """Labels that occur, in rising order; only their column is read."""
         target, parts = [self.target_name or ""], []
         for file in self.files:
-            for _, labels in frames(file, self.path, target, _MOST_ROWS, target):
+            for _, labels in frames(file, self.path, target, usual_rows(1), target):
                 parts.append(number_labels(labels_of(labels, target[0]).dropna())[0])
         return np.unique(np.concatenate(parts))
 

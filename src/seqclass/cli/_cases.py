@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass._chunks.parquet import usual_rows
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import class_numbers
@@ -22,9 +23,6 @@ from seqclass.cli._progress import open_with_progress, progress
 from seqclass.cli._training import form, header, kind, pick, read_arrays, read_frame
 from seqclass.datasets.table import class_labels, group_labels
 from seqclass.large import full_frame, under_names
-
-#: Rows that are classified at once.
-_MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -169,8 +167,7 @@ def acquire_parts(
 ) -> Iterator[tuple[slice, AcquisitionRecord, Any]]:
     """Decide in parts, so that columns the model has and never asks for take no memory; the rows are given as well."""
     n = int(cases.X.shape[0])
-    # so many numbers are classified at once
-    size = max(1, min(_MAX_ROWS, 8_000_000 // clf.n_features_in_))
+    size = usual_rows(clf.n_features_in_)
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
         with as_input_errors(f"{path}, from row {start + 1} on" if start else str(path)):
