@@ -21,6 +21,11 @@ CHUNK_BYTES = 64 * 2**20
 #: And of one that goes through it more than once, so that it stays in a processor's cache.
 CACHE_BYTES = 2**21
 
+#: Numbers that differ by less than this share of themselves tie, so that batch size and BLAS change no answer.
+TIE = 1e-12
+#: Stands for zero under a logarithm or a fraction.
+TINY = float(np.finfo(float).tiny)
+
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 

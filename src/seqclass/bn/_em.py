@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, xlogy
 
-from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, TINY, FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
 from seqclass.bn._checks import Codes
 from seqclass.bn._tables import smooth
@@ -453,10 +453,6 @@ def side_by_side(mixtures: Sequence[Components], shares: FloatArray) -> Componen
         np.max([one.n_iter for one in mixtures], axis=0),
         bag[order],
     )
-
-
-#: Smallest probability that is scored.
-TINY = 1e-300
 
 
 def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:

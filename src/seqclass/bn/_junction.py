@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, TINY, BoolArray, FloatArray, IntArray, chunks
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class JunctionTuning:
 TUNING = JunctionTuning()
 
 
-_TINY, _ALL = float(np.finfo(float).tiny), slice(None)
+_ALL = slice(None)
 
 #: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
 Columns = dict[int, IntArray]
@@ -250,7 +250,7 @@ class JunctionTree:
         """P(variables | class) of each clique of a normalised tree."""
         joints: list[FloatArray] = [clique.table for clique in self.cliques]
         for number, clique in reversed(list(enumerate(self.cliques))):
-            above = 1 / np.maximum(clique.table.sum(axis=clique.inside), _TINY)
+            above = 1 / np.maximum(clique.table.sum(axis=clique.inside), TINY)
             if clique.parent >= 0:
                 above = joints[clique.parent].sum(axis=self.cliques[clique.parent].axes(clique.shared))
             joints[number] = clique.table * _spread(above, clique.shared, clique.scope)
@@ -555,7 +555,7 @@ def _all_of(messages: Sequence[FloatArray]) -> FloatArray:
 
 def _scale(message: FloatArray) -> FloatArray:
     """A message with a largest entry of one in each row."""
-    return np.asarray(message / np.maximum(np.maximum.reduce(message, tuple(range(message.ndim - 1))), _TINY))
+    return np.asarray(message / np.maximum(np.maximum.reduce(message, tuple(range(message.ndim - 1))), TINY))
 
 
 def _spread(message: FloatArray, own: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:

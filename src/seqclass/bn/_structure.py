@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import CHUNK_BYTES, TIE, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, contingency_table
 from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
 from seqclass.bn._checks import Codes
@@ -40,7 +40,6 @@ class StructureTuning:
     max_table: int = 2**16  #: entries of a table of several feature parents; larger ones are not kept
     max_paired: int = 20_000  #: features: more need more memory for the weights of all pairs than a structure is worth
     single_precision: int = 4000  #: features from which on weights are kept in single precision
-    tie: float = 1e-12  #: relative difference below which two weights count as equal
     random_parents: float = 2.0  #: feature parents of a feature of a random structure, in the mean
 
 
@@ -350,7 +349,7 @@ def maximum_spanning_tree(weights: FloatArray) -> IntArray:
     off = float(np.abs(weights[0]).max(initial=0.0))
     for row in weights:
         off = max(off, float(np.abs(row).max()))
-    tie = off * (TUNING.tie if weights.dtype == np.float64 else 1e-6)
+    tie = off * (TIE if weights.dtype == np.float64 else 1e-6)
     outside = np.ones(n, dtype=bool)
     outside[0] = False
     key, link = weights[0].astype(np.float64), np.zeros(n, dtype=np.intp)
@@ -380,7 +379,7 @@ def orient(edges: IntArray, scores: FloatArray) -> list[IntArray]:
 
 def by_score(scores: FloatArray) -> IntArray:
     """Features by falling score; scores that differ by rounding only go by index."""
-    step = TUNING.tie * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
+    step = TIE * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
     return np.argsort(-np.round(scores / step), kind="stable")
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import TIE, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
 from seqclass._utils.text import short_repr
@@ -35,7 +35,6 @@ class GroupTuning:
     max_columns: int = 16  #: that make contexts together
     window: int = 6  #: stages ahead that a feature is asked about
     discount: float = 0.8  #: each of them counts so much less than the one before
-    tie: float = 1e-12  #: nats of information
     #: likelihood tables that are kept; those of further stages are computed whenever they are asked for
     max_kept_bytes: float = 512e6
 
@@ -191,7 +190,7 @@ def strongest(
             # I(row; outcome | class, group of the row), summed over classes, from P(row, outcome | class)
             news = np.array([_entropy(_sums(joint, group)) for group in groups]) - _entropy(joint)
             lost += TUNING.discount**distance * news
-        weakest = int((lost <= lost.min() + TUNING.tie).argmax())
+        weakest = int((lost <= lost.min() + TIE).argmax())
         kept = np.delete(kept, weakest)
         rows, weight = _merge_rows(np.delete(rows, weakest, axis=1), weight)
     return kept

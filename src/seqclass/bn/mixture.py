@@ -14,6 +14,7 @@ from scipy.special import logsumexp, softmax, xlogy
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import (
+    TINY,
     BoolArray,
     FloatArray,
     IntArray,
@@ -29,7 +30,6 @@ from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, resolve_prior
 from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import (
-    TINY,
     TUNING,
     Components,
     Design,

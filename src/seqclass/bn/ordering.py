@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.arrays import TIE, BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.information import contingency_table
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import columns_of
@@ -31,7 +31,6 @@ class OrderTuning:
     """Which scores are equal, and how many features an order is searched for."""
 
     relative_tie: float = 1e-10  #: relative to the scores themselves
-    absolute_tie: float = 1e-12  #: relative to the largest score of all
     max_searched: int = 256  #: features; the rest follows by what each says alone
     max_candidates: int = 4096  #: features among which these are looked for: those that say most alone
     max_rows: int = 20_000  #: rows that a search looks at
@@ -60,9 +59,7 @@ def _levels(score: FloatArray) -> IntArray:
     finite = np.abs(values[np.isfinite(values)])
     with np.errstate(invalid="ignore"):
         gap = values[1:] - values[:-1]
-        apart = gap > np.maximum(
-            TUNING.relative_tie * np.abs(values[1:]), TUNING.absolute_tie * finite.max(initial=0.0)
-        )
+        apart = gap > np.maximum(TUNING.relative_tie * np.abs(values[1:]), TIE * finite.max(initial=0.0))
     # between an infinity and a finite number the tolerance itself is infinite, and the rule above fails
     apart |= np.isinf(gap)
     levels = np.zeros(len(score), dtype=np.intp)
@@ -212,7 +209,7 @@ def _best_rate(gains: FloatArray, prices: FloatArray, negligible: float) -> int:
     else:
         rate = np.where(gaining, gains / np.where(prices == 0, 1.0, prices), -np.inf)
     top = float(rate.max())
-    return int(np.argmax(rate >= top * (1 - TUNING.relative_tie) - TUNING.absolute_tie * top))
+    return int(np.argmax(rate >= top * (1 - TUNING.relative_tie) - TIE * top))
 
 
 def _information(

@@ -23,6 +23,7 @@ from seqclass._utils.validation import (
 )
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.stats import paired_t_test
+from seqclass.stats._scores import TOLERANCE
 from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import PairedTest
 
@@ -54,10 +55,6 @@ def miss_cost(decision_costs: npt.ArrayLike, positive: int) -> float:
     if not least > 0:
         raise ValueError("positive: missing this class costs nothing, so that its net benefit has no unit of cost.")
     return least
-
-
-#: Probabilities that differ by less are equal: a constant one is to be at its own threshold.
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +166,7 @@ class DecisionCurve(Readable):
         ndarray of shape (n,)
         """
         (p,) = _levels([check_real(threshold, "threshold", 0, 1)])
-        treated = self.probability >= p - _TOLERANCE
+        treated = self.probability >= p - TOLERANCE
         return np.where(treated, np.where(self.truth, 1.0, -p / (1 - p)), 0.0) - self.price
 
     def compare(self, other: DecisionCurve, threshold: float) -> PairedTest:
@@ -278,7 +275,7 @@ def decision_curve(
         raise ValueError(
             f"probability must have an entry for each label, at least one; got shapes {chance.shape}, {labels.shape}."
         )
-    if not ((chance >= -_TOLERANCE) & (chance <= 1 + 1e-6)).all():
+    if not ((chance >= -TOLERANCE) & (chance <= 1 + 1e-6)).all():
         raise ValueError("probability must lie between 0 and 1.")
     paid = np.broadcast_to(check_not_negative(price, "price"), chance.shape)
     if not check_real(benefit, "benefit", 0) > 0:
@@ -380,7 +377,7 @@ def _curve(
 ) -> DecisionCurve:
     """All thresholds at once: the rows that are treated are the first ones by falling probability."""
     order = np.argsort(-probability, kind="stable")
-    treated = np.searchsorted(-probability[order], -(levels - _TOLERANCE), side="right")
+    treated = np.searchsorted(-probability[order], -(levels - TOLERANCE), side="right")
     mass = np.ones(len(truth)) if weight is None else weight
     total, odds = float(mass.sum()), levels / (1 - levels)
 

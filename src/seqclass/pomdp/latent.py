@@ -9,12 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, equal_errors, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, TINY, FloatArray, IntArray, chunks, equal_errors, row_sums
 
 __all__ = ["Hidden"]
-
-
-_TINY = np.finfo(float).tiny
 
 
 def pad_tables(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
@@ -60,7 +57,7 @@ def one_per_belief(tables: FloatArray) -> tuple[FloatArray, IntArray] | None:
         return None
     flat, question = tables.reshape(-1, n_classes), np.repeat(np.arange(n), width)
     # share by share to 40 bits, since what is next to nothing now may be all that counts after further answers
-    mantissa, exponent = np.frexp(flat / np.maximum(flat.max(axis=1, keepdims=True), _TINY))
+    mantissa, exponent = np.frexp(flat / np.maximum(flat.max(axis=1, keepdims=True), TINY))
     keys = np.column_stack([question, np.rint(mantissa * 2.0**40), exponent])
     largest = np.argsort(-row_sums(flat), kind="stable")  # its belief does not drown in rounding
     _, first, kind = np.unique(keys[largest], axis=0, return_index=True, return_inverse=True)
@@ -220,7 +217,7 @@ class StateTables:
 
 def plogp(p: FloatArray) -> FloatArray:
     """``p log p``, zero at zero."""
-    result = np.log(p + _TINY)
+    result = np.log(p + TINY)
     result *= p
     return np.asarray(result)
 

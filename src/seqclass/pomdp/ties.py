@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from seqclass._utils.arrays import TIE as TIE
 from seqclass._utils.arrays import BoolArray, FloatArray
 
-#: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
-#: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
-TIE = 1e-12
+# Costs are sums of what is not negative, so each is rounded by a share of itself, by which they tie; a share of the
+# dearest decision would hide others.
 
 
 def budget_of(most: float) -> float:

@@ -18,19 +18,16 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import TIE, BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.tables import Readable
-
-#: Scores closer than this, relative to their size, are equal.
-TOLERANCE = 1e-12
 
 
 def is_better(score: float, than: float) -> bool:
     """Whether a score is higher by more than rounding; minus infinity stands for a subset that cannot be scored."""
     if not math.isfinite(than):
         return math.isfinite(score)
-    return score > than + TOLERANCE * max(1.0, abs(than))
+    return score > than + TIE * max(1.0, abs(than))
 
 
 def first_best(scores: FloatArray) -> int:
@@ -38,7 +35,7 @@ def first_best(scores: FloatArray) -> int:
     top = float(scores.max())
     if not math.isfinite(top):
         return 0
-    return int(np.argmax(scores >= top - TOLERANCE * max(1.0, abs(top))))
+    return int(np.argmax(scores >= top - TIE * max(1.0, abs(top))))
 
 
 def group_size(pool: int, alpha: float, beta: float, n_no_improvement: float, share_improving: float = 0.0) -> int:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize
 
-from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
+from seqclass._utils.arrays import TINY, FloatArray, IntArray, lower_envelope
 from seqclass._utils.progress import check_deadline
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.bounds.optimum import OrderBounds, StateBounds
@@ -65,7 +65,6 @@ _TUNING = HintTuning()
 
 #: Certificates take up to so many hidden states.
 MANY_STATES = 100
-_TINY = np.finfo(float).tiny
 
 
 def has_hints(problem: AcquisitionProblem, most_states: int = MANY_STATES) -> bool:
@@ -206,10 +205,10 @@ class HintedValues(StateBounds):
     def _likeness(self) -> FloatArray:
         """How much has to be paid to tell two states apart, (n_states, n_states); 0 where one decision suits both."""
         rate = np.zeros((len(self.prior), len(self.prior)))
-        least = 0.01 * self.problem.prices.mean() + 1e-6 * self.costs.max() + _TINY
+        least = 0.01 * self.problem.prices.mean() + 1e-6 * self.costs.max() + TINY
         prices = np.maximum(self.problem.prices, least)
         for table, price in zip(np.sqrt(self.tables), prices):
-            distance = -np.log(np.clip(table.T @ table, _TINY, 1.0))
+            distance = -np.log(np.clip(table.T @ table, TINY, 1.0))
             np.maximum(rate, distance / price, out=rate)
         suits = self.costs <= self._perfect[:, None]
         return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _TUNING.nothing))
@@ -225,11 +224,11 @@ class HintedValues(StateBounds):
             points[begin:end, face.states] = face.grid.points
         weight = _mixture(points, values, self.prior, np.concatenate([[0], first[:-1]]))
         mass = weight @ points
-        scale = self.prior / np.maximum(mass, _TINY)  # rounding must not give more of a state than there is
-        self._untold: FloatArray = weight[:n_states] * scale / np.maximum(self.prior, _TINY)
+        scale = self.prior / np.maximum(mass, TINY)  # rounding must not give more of a state than there is
+        self._untold: FloatArray = weight[:n_states] * scale / np.maximum(self.prior, TINY)
         for face, begin, end in zip(self.faces, first, first[1:]):
             own = (weight[begin:end] @ face.grid.points) * scale[face.states]
-            face.share = own / np.maximum(self.prior[face.states], _TINY)
+            face.share = own / np.maximum(self.prior[face.states], TINY)
         begun, weight_of = initial_beliefs(self.problem)
         self.value = float(weight_of @ self.lower(begun))
 

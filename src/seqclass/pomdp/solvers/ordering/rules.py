@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
+from seqclass._utils.arrays import TINY, BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import StateTables, plogp
 from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, remaining_questions, unit
@@ -191,9 +191,6 @@ class ClassInformation(OrderingRule):
         return result
 
 
-_TINY = np.finfo(float).tiny
-
-
 @dataclass(repr=False, eq=False)
 class CrossEntropy(OrderingRule):
     """The share of the entropy of the class that the answer is expected to remove.
@@ -226,7 +223,7 @@ class CrossEntropy(OrderingRule):
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Shares of the entropy; see `OrderingRule.gains`."""
         entropy = -plogp(belief.probabilities).sum(axis=1)
-        return np.asarray(ClassInformation().gains(belief, questions) / np.maximum(entropy, _TINY)[:, None])
+        return np.asarray(ClassInformation().gains(belief, questions) / np.maximum(entropy, TINY)[:, None])
 
 
 class HiddenInformation(OrderingRule):
