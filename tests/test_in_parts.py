@@ -204,7 +204,7 @@ def test_rows_of_a_mixture(kept: bool, form: Any, monkeypatch: pytest.MonkeyPatc
     whole = ClassMixture(3, n_bags=2).fit(form(X), y, n_outcomes=sizes)
     pieces = counted(_em)
     if not kept:
-        monkeypatch.setattr(_em, "TUNING", replace(_em.TUNING, max_kept_bytes=0))
+        monkeypatch.setattr(_em, "CHUNK_BYTES", 0)
     parts = ClassMixture(3, n_bags=2).fit(form(X), y, n_outcomes=sizes)
     assert_allclose(parts.weights_, whole.weights_, rtol=1e-10)
     assert_allclose(parts.tables_, whole.tables_, rtol=1e-10)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -221,7 +220,7 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
     X, _ = model.sample(300, 1)
     whole = [model.stage_likelihood(j, X) for j in range(5)]
     most = 8 * int(model.n_outcomes_.sum()) * 2 * 7  # of seven rows
-    monkeypatch.setattr(memory, "TUNING", replace(memory.TUNING, max_bytes=most))
+    monkeypatch.setattr(memory, "CHUNK_BYTES", most // 4)
     small = DiscreteNetwork(random_network(5), "n0").fit()
     for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
         np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))

@@ -353,7 +353,7 @@ def test_totals_that_are_made_anew_tell_the_same(monkeypatch: pytest.MonkeyPatch
 
     kept, made = exponents(), []
     whole = _calibration._log_totals
-    monkeypatch.setattr(_calibration, "TUNING", replace(_calibration.TUNING, kept_bytes=0))
+    monkeypatch.setattr(_calibration, "CHUNK_BYTES", 0)
     monkeypatch.setattr(_calibration, "_log_totals", lambda *tables: made.append(1) or whole(*tables))
     np.testing.assert_array_equal(exponents(), kept)
     assert made

@@ -73,7 +73,6 @@ class EMTuning:
     """How mixtures are fitted, and how many components they have."""
 
     max_sparse_density: float = 0.17  #: share of ones, of one in 6 bins, up to which sparse products are faster
-    max_kept_bytes: int = 4 * CHUNK_BYTES  #: up to which a dense matrix is kept between products
     min_rows: int = 3  #: rows a component has at least, in the mean: classes of few rows have fewer components
     spare_rows: float = 1.0  #: rows that each component has beside its own, so that none is left without a weight
     least_share: float = 0.1  #: of rows: a number of components that explains fewer is not worth its states
@@ -109,7 +108,7 @@ class Design:
             self._matrix = _ones(codes, column, self.n_columns)
         else:
             self._codes = np.asfortranarray(codes)
-            if 8 * self.n_rows * self.n_columns <= TUNING.max_kept_bytes:
+            if 2 * self.n_rows * self.n_columns <= CHUNK_BYTES:
                 self._matrix = self._dense(slice(None))
 
     def parts(self, width: int) -> Iterator[tuple[slice, Any]]:
@@ -478,7 +477,7 @@ def choose_components(
     log_likelihoods: dict[int, FloatArray] = {}
     weight, best, worse = rows.weight[scored], 1, 0
     shared: list[_Part] = []
-    if 8 * TUNING.n_folds * len(rows) * int(rows.n_outcomes.sum()) <= TUNING.max_kept_bytes:
+    if 2 * TUNING.n_folds * len(rows) * int(rows.n_outcomes.sum()) <= CHUNK_BYTES:
         shared = [(kept, list(by_class), held, own) for kept, by_class, held, own in _parts(rows, folds)]
     for n in TUNING.candidates:
         if not scored.size or (log_likelihoods and n >= 2 * max(1, heaviest // TUNING.min_rows)):

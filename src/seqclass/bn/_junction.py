@@ -19,7 +19,6 @@ class JunctionTuning:
     """What a junction tree works on at a time, and keeps."""
 
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
-    max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
 
 
 TUNING = JunctionTuning()
@@ -420,7 +419,7 @@ class JunctionTree:
     def _keep(self, key: Any, messages: Any) -> Any:
         n_bytes = 2**8 + (messages.nbytes if isinstance(messages, np.ndarray) else 2 * messages.full.nbytes)
         self._cache_bytes += n_bytes
-        if self._cache_bytes > TUNING.max_message_bytes:
+        if self._cache_bytes > CHUNK_BYTES:
             self._cache, self._cache_bytes = {}, n_bytes
         self._cache[key] = messages
         return messages

@@ -39,7 +39,6 @@ class StructureTuning:
     max_pair_bytes: int = 2**30  #: counts of all pairs of outcomes
     max_table: int = 2**16  #: entries of a table of several feature parents; larger ones are not kept
     max_paired: int = 20_000  #: features: more need more memory for the weights of all pairs than a structure is worth
-    single_precision: int = 4000  #: features from which on weights are kept in single precision
     random_parents: float = 2.0  #: feature parents of a feature of a random structure, in the mean
 
 
@@ -287,7 +286,7 @@ def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, wei
             f"memory: keep at most {TUNING.max_paired} features, for example with InformationFilter, or give the graph."
         )
     if weight is None:
-        dtype = np.float32 if TUNING.single_precision < K else np.float64
+        dtype = np.float32 if 4 * K * K > CHUNK_BYTES else np.float64
         return np.asarray(conditional_mutual_information(X, codes, sizes, n_classes, dtype))
     return _pair_weights_by_products(X, codes, sizes, n_classes, weight)
 

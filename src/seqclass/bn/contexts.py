@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import TIE, BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import CHUNK_BYTES, TIE, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
 from seqclass._utils.text import short_repr
@@ -35,8 +35,6 @@ class GroupTuning:
     max_columns: int = 16  #: that make contexts together
     window: int = 6  #: stages ahead that a feature is asked about
     discount: float = 0.8  #: each of them counts so much less than the one before
-    #: likelihood tables that are kept; those of further stages are computed whenever they are asked for
-    max_kept_bytes: float = 512e6
 
 
 TUNING = GroupTuning()
@@ -343,7 +341,8 @@ class StageContexts:
         self._reach(stage)
         if stage not in self._tables:
             table = likelihood_of_rows(self.model, int(self.order[stage]), self._features[stage], self._rows[stage])
-            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > TUNING.max_kept_bytes:
+            # those of further stages are computed whenever they are asked for
+            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > 8 * CHUNK_BYTES:
                 return table
             self._tables[stage] = table
         return self._tables[stage]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import rel_entr
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.stored import require, require_array, require_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer
@@ -29,7 +29,6 @@ from seqclass.bn.network_tables import NetworkTables, read_network
 class NetworkTuning:
     """What is remembered of a network, and up to which size it is gone through."""
 
-    max_bytes: int = 2**28  #: remembered; beyond it all is forgotten, but for what the last call was about
     #: numbers in all tables, over all classes, at which no other order of elimination is looked for
     small_tree: int = 2**18
     #: numbers in all tables, over all classes, up to which what rows share is not looked for
@@ -47,7 +46,8 @@ class RowMemory:
 
     def __init__(self, shape: tuple[int, int], compute: Callable[..., Any]):
         self.shape, self.compute = shape, compute
-        self.most = max(1, TUNING.max_bytes // (8 * int(np.prod(shape))))
+        # beyond it all is forgotten, but for what the last call was about
+        self.most = max(1, CHUNK_BYTES // (2 * int(np.prod(shape))))
         self.slots: dict[bytes, int] = {}
         self._make(0)
 

@@ -21,8 +21,8 @@ TINY = 1e-12
 class CurveTuning:
     """How the parameters of items are fitted, and where they are kept."""
 
-    max_slope: float = 40.0  #: limits keep curves that want to be steps from running away
-    max_intercept: float = 120.0  #: three times the steepest slope: an ability of three standard deviations
+    #: limits keep curves that want to be steps from running away: at abilities of up to three standard deviations
+    max_slope: float = 40.0
     max_asymptote: float = 12.0  #: in logits
     max_step: float = 2.0  #: change of a parameter in a step
     n_halvings: int = 6  #: of a step that makes nothing better
@@ -122,7 +122,7 @@ class Graded(Curves):
         return np.concatenate([[0.0, 0.0], gaps]), np.concatenate([[0.5, 3.0], gaps + 1.5])
 
     def limits(self) -> FloatArray:
-        return np.array([np.log(TUNING.max_slope), TUNING.max_intercept, *[5.0] * (self.n_outcomes - 2)])
+        return np.array([np.log(TUNING.max_slope), 3 * TUNING.max_slope, *[5.0] * (self.n_outcomes - 2)])
 
 
 class Asymptotic(Curves):
@@ -162,7 +162,7 @@ class Asymptotic(Curves):
         return mean[: self.n_free], sd[: self.n_free]
 
     def limits(self) -> FloatArray:
-        return np.array([np.log(TUNING.max_slope), TUNING.max_intercept, TUNING.max_asymptote, TUNING.max_asymptote])[
+        return np.array([np.log(TUNING.max_slope), 3 * TUNING.max_slope, TUNING.max_asymptote, TUNING.max_asymptote])[
             : self.n_free
         ]
 
@@ -201,7 +201,7 @@ class Nominal(Curves):
         return np.zeros(self.n_free), np.repeat([self.spread, 3.0 * self.spread], self.n_outcomes - 1)
 
     def limits(self) -> FloatArray:
-        return np.repeat([TUNING.max_slope, TUNING.max_intercept], self.n_outcomes - 1)
+        return np.repeat([TUNING.max_slope, 3 * TUNING.max_slope], self.n_outcomes - 1)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.frames import take_rows
 from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
@@ -80,7 +80,8 @@ class Walk:
         self.first, question = self.info, question[rows]
         while len(rows) and not (question == DECIDE).any():
             together = split_by_question(self.info, np.arange(len(rows)), question)
-            keep = 8.0 * len(_GRID) * problem.n_classes * len(rows) <= TUNING.kept_bytes
+            # where totals by exponent take more each listener makes them anew
+            keep = 64.0 * len(_GRID) * problem.n_classes * len(rows) <= CHUNK_BYTES
             answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior, keep) for at, belief in together]
             self.asked.append(answers)
             beliefs = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
@@ -252,7 +253,6 @@ class ExponentTuning:
     #: answers, one after the other, with an exponent in common; those beyond have the last
     blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
     prior_rows: float = 4.0  #: that the exponent before is worth
-    kept_bytes: int = 2**23  #: of an answer's totals by exponent; where they take more each listener makes them anew
 
 
 TUNING = ExponentTuning()
