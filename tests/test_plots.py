@@ -159,6 +159,15 @@ class TestBeliefPath:
         assert ("others" in legend) == (n_classes > 7)
         assert f"the class of number {n_classes - 1}" in legend
 
+    @pytest.mark.parametrize("n_asked, turned", [(3, 0), (4, 90), (16, 90), (17, None)])
+    def test_up_to_sixteen_steps_are_named_and_up_to_three_upright(self, n_asked: int, turned: int | None) -> None:
+        beliefs = np.tile([0.3, 0.7], (n_asked + 1, 1))
+        names, more = [f"x{j}" for j in range(n_asked)], {"decision": "b", "paid": 0.1}
+        display = BeliefPathDisplay(beliefs, names=names, values=["1"] * n_asked, classes=["a", "b"], **more).plot()
+        ticks = [tick for tick in display.ax_.get_xticklabels() if "x0" in tick.get_text()]
+        assert [tick.get_rotation() for tick in ticks] == ([] if turned is None else [turned])
+        assert display.ax_.get_xlabel() == ("features asked for" if turned is None else "")
+
     def test_no_feature_and_a_decision_that_is_no_class(self, cancer: Any) -> None:
         clf = SequentialClassifier(
             feature_costs=Costs(decision_costs=[[0, 1, 0.001], [1, 0, 0.001]], decisions=["refer"])

@@ -55,6 +55,13 @@ def test_map_by_hand(record: AcquisitionRecord) -> None:
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["a (n = 1)", "b (n = 2)"]
 
 
+@pytest.mark.parametrize("n_classes, every", [(40, 1), (41, 2)])
+def test_map_names_forty_classes_and_of_more_every_second(n_classes: int, every: int) -> None:
+    classes = [f"c{i:02d}" for i in range(n_classes)]
+    display = AcquisitionMapDisplay(np.ones((n_classes, 1)), ["x0"], classes).plot()
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == classes[::every]
+
+
 def test_map_of_classifier_says_what_it_leaves_out(cancer: tuple[SequentialClassifier, Any, Any]) -> None:
     clf, X, y = cancer
     record = clf.acquire(X)

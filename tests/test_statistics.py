@@ -377,6 +377,13 @@ def test_p_values_are_those_of_divisions() -> None:
     assert few[0].difference == found[0].difference == pytest.approx(scores[:5].mean() - scores[5:].mean())
 
 
+def test_of_groups_of_fewer_than_twenty_rows_nothing_is_said() -> None:
+    scores = np.random.default_rng(0).normal(size=60)
+    for n, said in ((19, False), (20, True)):
+        few, *_ = group_differences(scores, np.repeat(["few", "others"], [n, 60 - n]), n_shuffles=9)
+        assert np.isfinite([few.p_value, *few.interval]).all() == said
+
+
 @pytest.mark.slow
 def test_groups_of_which_nothing_is_to_be_said() -> None:
     (alone,) = group_differences([1.0, 2.0] * 20, ["a"] * 40)

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 
 import seqclass
+from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS
-from seqclass.cli import COMMANDS, as_options, export, fit, main, show
+from seqclass.cli import COMMANDS, as_options, export, fit, main
 from seqclass.evaluation.certified import LADDERS, RISKS
 from seqclass.export import MAX_NODES
+from seqclass.pomdp import FirstK
 
 #: Without `site`, which may load what has nothing to do with us: only the folders that are searched here.
 BARE = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -88,7 +91,7 @@ def test_choices_are_those_of_the_library() -> None:
         assert isinstance(kind, click.Choice)
         assert list(kind.choices) == list(choices), (name, option)
     assert declared("export", "max_nodes").default == MAX_NODES
-    assert f"first {show._MOST}." in declared("show", "all_features").help
+    assert "first 20." in declared("show", "all_features").help
 
 
 @pytest.mark.quick
@@ -215,3 +218,18 @@ def test_a_day_that_is_none_is_told_of(run: Any, refuses: Any, monkeypatch: pyte
         "show", "m"
     )
     assert run("--help").exit_code == 0
+
+
+@pytest.mark.parametrize("n_features, n_classes", [(20, 12), (21, 13)])
+def test_show_names_twenty_features_and_the_costs_of_twelve_classes(
+    n_features: int, n_classes: int, tmp_path: Path, run: Any
+) -> None:
+    y = np.repeat([f"c{i}" for i in range(n_classes)], 4)
+    X = np.random.default_rng(0).integers(0, 3, (len(y), n_features))
+    SequentialClassifier(solver=FirstK(n_features, certificate_paths=0), order="given").fit(X, y).save(
+        tmp_path / "m.seq"
+    )
+    shown, every = run("show", tmp_path / "m.seq").stdout, run("show", tmp_path / "m.seq", "--all").stdout
+    assert ("... and 1 more (--all)" in shown) == (n_features == 21)
+    assert ("13 classes by 13 decisions, in --all and --json" in shown) == (n_classes == 13)
+    assert "--all" not in every
