@@ -69,6 +69,10 @@ def test_ten_are_few_and_eleven_are_not(n: int) -> None:
     X = np.arange(100.0)[:, None] % n
     for made in (Discretizer(3).fit(X), Discretizer(3).fit(sp.csr_array(X)), Discretizer(3).fit(X[::-1])):
         assert made.few_values(0).tolist() == (np.arange(n).tolist() if n == 10 else [])
+    far = Discretizer(3).fit(
+        np.array([[0.0] * 3, [62.0, 63.0, 64.0]])
+    )  # numbers that are few lie within 63 of one another
+    assert [far.few_values(j).tolist() for j in range(3)] == [[0, 62], [], []]
     late = np.repeat([0.0, 1.0], 100)  # what a glance at the first rows does not show
     late[-1] = 0.5
     assert Discretizer(3).fit(late[:, None]).few_values(0).tolist() == []

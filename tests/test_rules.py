@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -433,6 +434,17 @@ WRONG = [
     ({"mandatory": [1]}, {"feature_costs": Costs(0.01, visit_cost=0.1)}, "visits that cost something"),
     ([1], {}, r"must be a seqclass.Rules or a mapping"),
 ]
+
+
+@pytest.mark.parametrize("n_areas", [8, 9])
+def test_enemies_tie_eight_areas_at_most(n_areas: int) -> None:
+    """All sets of those tied together are kept in step."""
+    model = ItemResponse.from_items({"b": np.zeros(2 * n_areas)}, cuts=[0.0], points=9)
+    areas = {f"a{k}": {"items": [2 * k, 2 * k + 1], "at_least": 1} for k in range(n_areas)}
+    rules = Rules(areas, enemies=[[2 * k, 2 * k + 3] for k in range(n_areas - 1)])
+    settings = {"feature_costs": 0.01, "solver": FirstK(0, certificate_paths=0), "rules": rules, "order": "adaptive"}
+    with pytest.raises(ValueError, match=r"tie 9 areas .*at most 8") if n_areas == 9 else nullcontext():
+        SequentialClassifier.from_model(model, **settings)
 
 
 @pytest.mark.parametrize(("rules", "settings", "message"), WRONG)

@@ -133,6 +133,7 @@ def test_saved_and_restored(clf, rows):
     text = session.to_json()
     again = clf.session(text)
     assert again.history == session.history
+    assert clf.session(json.dumps(json.loads(text) | {"version": 2})).history == session.history
     assert again.next_feature == session.next_feature
     other = etana(solver=QUICK).fit(*load_breast_cancer(return_X_y=True))
     with pytest.raises(ValueError, match="another model"):

@@ -377,6 +377,11 @@ def test_p_values_are_those_of_divisions() -> None:
     assert few[0].difference == found[0].difference == pytest.approx(scores[:5].mean() - scores[5:].mean())
 
 
+def test_scores_a_thousand_millionth_apart_are_equal() -> None:
+    ties = [win_tie_loss([[0.5, 0.5 + apart]] * 3).ties[0, 1] for apart in (0.9e-9, 1.1e-9)]
+    assert ties == [3, 0]
+
+
 def test_of_groups_of_fewer_than_twenty_rows_nothing_is_said() -> None:
     scores = np.random.default_rng(0).normal(size=60)
     for n, said in ((19, False), (20, True)):

@@ -41,6 +41,17 @@ class Unnormalised(NaiveBayes):
         return super()._likelihood(feature, evidence) * 0.9
 
 
+class Rounded(NaiveBayes):
+    """Has a prior that sums to 1 up to something."""
+
+    off = 0.0
+
+    def fit(self, X, y, **settings):
+        super().fit(X, y, **settings)
+        self.class_prior_ = self.class_prior_ * (1 + self.off)
+        return self
+
+
 class OwnEntry(NaiveBayes):
     """Believes a feature that it has seen."""
 
@@ -112,6 +123,15 @@ class Unrepeatable(NaiveBayes):
     def fit(self, X, y, **settings):
         self.alpha = 1.0 + np.random.default_rng().random()
         return super().fit(X, y, **settings)
+
+
+def test_what_is_rounded_passes(data, monkeypatch):
+    """A thousand millionth of one, and as much again of what it is held against."""
+    monkeypatch.setattr(Rounded, "off", 1.6e-9)
+    check_observation_model(Rounded(), *data)
+    monkeypatch.setattr(Rounded, "off", 2.4e-9)
+    with pytest.raises(AssertionError, match="class_prior_ does not sum to 1"):
+        check_observation_model(Rounded(), *data)
 
 
 def test_a_sound_model_passes(data):

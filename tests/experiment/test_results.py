@@ -236,7 +236,7 @@ def test_other_databases_are_left_alone(tmp_path: Path, results: Results) -> Non
         Experiment(["iris"], ["etana"], cv=2).run(other)
     assert other.read_bytes() == before
     connection = sqlite3.connect(results.path)
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute("PRAGMA user_version = 2")
     connection.commit()
     connection.close()
     with pytest.raises(ValueError, match="newer version"):

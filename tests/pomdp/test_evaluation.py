@@ -110,6 +110,9 @@ def test_auto_turns_to_simulation(repeated, policies):
     assert evaluate(problem, policy, max_histories=510).method == "simulation"
     with pytest.raises(ValueError, match="max_histories=510"):
         evaluate(problem, policy, max_histories=510, method="exact")
+    for n_questions, method in ((15, "exact"), (16, "simulation")):  # of 65,535 histories, and of 131,071
+        many = repeated(n_questions)
+        assert evaluate(many, policies.Fixed(many), n_paths=100).method == method
 
 
 @pytest.mark.parametrize(

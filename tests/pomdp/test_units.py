@@ -11,6 +11,7 @@ import pytest
 
 import seqclass.pomdp
 from seqclass.pomdp import Adaptive, ExactFreeOrder, Lookahead, Perseus, Solver, TableProblem, evaluate
+from seqclass.pomdp.ties import affords
 
 #: Found by themselves, so that a new solver is held to it; the last plans anew by chance each time.
 SOLVERS = [
@@ -87,3 +88,7 @@ def test_any_question_next(solver: Solver) -> None:
 def test_a_wide_gap_is_not_called_converged() -> None:
     same(Perseus(n_beliefs=3, tolerance=1e-4, certificate_paths=200), 1, False)
     same(Perseus(n_beliefs=30, target_gap=0.01, certificate_paths=500), 1, False)
+
+
+def test_a_budget_is_kept_but_for_rounding() -> None:
+    assert affords(1.0, 1 + np.array([0.0, 0.7e-12, 1.3e-12])).tolist() == [True, True, False]

@@ -342,8 +342,9 @@ def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatc
     )
     estimate = sum(map(explore_module._characters, found.methods.values()))
     assert estimate < size < 8 * estimate  # the page leaves out half of what an explanation holds
-    first = next(iter(found.methods.values()))
-    monkeypatch.setattr(explore_module, "_MOST_CHARACTERS", explore_module._characters(first))
+    monkeypatch.setattr(explore_module, "_characters", lambda _: 750_000)
+    assert len(explore_run(results).methods) == 2
+    monkeypatch.setattr(explore_module, "_characters", lambda _: 750_001)  # of two such, more than 1.5 million
     found = explore_run(results)
     assert (list(found.methods), found.note) == (
         ["etana on iris"],

@@ -83,6 +83,8 @@ def test_weights_stay_finite_and_above_zero() -> None:
     for weights in (selector.positive_, selector.negative_):
         assert (weights > 0).all()
         assert np.isfinite(weights).all()
+    far = EFS(1, margin=1e300).fit(X, np.arange(5000) > 0)  # where every row is a mistake, and to the same side
+    assert (far.positive_.max(), far.negative_.min()) == pytest.approx((1e100, 1e-100))
     for value in (1e160, 1.7e308):
         X = np.random.default_rng(0).random((100, 5)) * value
         assert np.isfinite(EFS(1).fit(X, np.arange(100) % 2).weights_).all()

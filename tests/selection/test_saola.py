@@ -302,3 +302,12 @@ def test_published_number_of_features(load_data):
     """Table IV of the paper: what its text calls mutual information is symmetric uncertainty in its experiments."""
     data = load_data("dorothea_train800")
     assert SAOLA("su", delta_1=0.0).fit(data.X, data.y).get_support().sum() == 63
+
+
+@pytest.mark.parametrize("measure", ["mi", "su"])
+def test_what_is_nearer_to_the_threshold_than_rounding_is_not_above_it(measure):
+    y = np.repeat([0, 1], 20)
+    X = np.where(np.arange(40) % 5 == 0, 1 - y, y)[:, None]
+    relevance = SAOLA(measure).fit(X, y).scores_[0]
+    kept = [SAOLA(measure, delta_1=relevance - less).fit(X, y).selected_.tolist() for less in (0.6e-11, 1.4e-11)]
+    assert kept == [[], [0]]
