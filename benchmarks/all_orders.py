@@ -154,7 +154,7 @@ class Known(Row):
 #: How seldom an end that certificates take from drawn cases may be wrong.
 FAILING = 0.005
 #: Products that hints of a small problem may take: a thousandth of what they take elsewhere, for there are many.
-WORK = 2e6
+WORK = 5e4
 
 
 def small_problem(n_classes: int, seed: int) -> AcquisitionProblem:

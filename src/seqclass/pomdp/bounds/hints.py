@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize
 
-from seqclass._utils.arrays import TINY, FloatArray, IntArray, lower_envelope
+from seqclass._utils.arrays import TIE, TINY, FloatArray, IntArray, lower_envelope
 from seqclass._utils.progress import check_deadline
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.bounds.optimum import OrderBounds, StateBounds
@@ -39,25 +39,19 @@ class HintTuning:
     #: Where there are more hints than these, times questions that differ, all grids are first so many times coarser,
     #: and then those of the hints that are taken, which are few, made finer.
     few_looks: int = 100
-    first_look: int = 2
-    #: Of many states pairs alone are looked at, at so many times the distance.
-    coarseness: float = 2.0
-    #: And for this share of the work.
+    coarser: int = 2
+    #: Of many states pairs alone are looked at, so much coarser too, and for this share of the work.
     share_of_many: float = 0.1
-    #: Of all programs together: a few seconds.
-    max_products: float = 2e9
+    #: Of a pass through all programs together, which take some forty: a few seconds.
+    max_products: float = 5e7
     #: Questions that may be asked only once: each doubles what is kept.
     max_once: int = 14
     #: Questions for nothing among these.
     max_free: int = 4
     #: In each of which programs that matter set more questions apart.
     n_rounds: int = 3
-    #: That a program is reckoned to take.
-    n_iterations: int = 40
     #: Of a line between two states, about.
     n_points: int = 400
-    #: Weights of grid points, and differences of answers, below this are rounding.
-    nothing: float = 1e-12
 
 
 _TUNING = HintTuning()
@@ -101,7 +95,7 @@ class _Face(ValuesOfSets):
             any_order=True,
         )
         if size == 2:
-            self.grid = LogOddsLine.from_problem(self.problem, coarser * bounds.coarseness * _TUNING.distance)
+            self.grid = LogOddsLine.from_problem(self.problem, coarser * bounds.coarser * _TUNING.distance)
         else:
             self.grid = SimplexGrid(size, _TUNING.steps[size] // coarser)
         self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
@@ -147,7 +141,7 @@ class HintedValues(StateBounds):
         many = len(states[1]) > _TUNING.max_states
         sizes = [2] if many else [2, *_TUNING.steps]
         work = most_work * (_TUNING.share_of_many if many else 1.0)
-        self.coarseness = _TUNING.coarseness if many else 1.0
+        self.coarser = _TUNING.coarser if many else 1
         self._share = work / len(sizes)
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
@@ -162,14 +156,13 @@ class HintedValues(StateBounds):
             if size > n_states:
                 break
             sets = self._candidates(size)
-            coarser = _TUNING.first_look if len(sets) * n_kinds > _TUNING.few_looks else 1
+            coarser = _TUNING.coarser if len(sets) * n_kinds > _TUNING.few_looks else 1
             self.faces += [self._face(np.array(some), coarser) for some in sets]
             self._choose()
             while rough := [i for i, face in enumerate(self.faces) if face.coarser > 1 and face.share.any()]:
                 for i in rough:
                     self.faces[i] = self._face(self.faces[i].states, 1)
                 self._choose()
-        work /= _TUNING.n_iterations
         for _ in range(_TUNING.n_rounds):
             chosen = [face for face in self.faces if face.share.any()]
             gained = [face.tell_apart(self.prior, work / len(chosen)) for face in chosen]
@@ -196,8 +189,8 @@ class HintedValues(StateBounds):
         for state in possible:
             own = (sets == state).any(axis=1)
             rank[own] = np.minimum(rank[own], np.arange(own.sum()))
-        n_points = _TUNING.n_points / self.coarseness if size == 2 else grid_size(size, _TUNING.steps[size])
-        work = _TUNING.n_iterations * n_points * size * float(self.problem.n_outcomes.sum())
+        n_points = _TUNING.n_points / self.coarser if size == 2 else grid_size(size, _TUNING.steps[size])
+        work = n_points * size * float(self.problem.n_outcomes.sum())
         most = max(int(self._share / work), 1)
         return [tuple(some) for some in sets[np.argsort(rank, kind="stable")[:most]].tolist()]
 
@@ -211,7 +204,7 @@ class HintedValues(StateBounds):
             distance = -np.log(np.clip(table.T @ table, TINY, 1.0))
             np.maximum(rate, distance / price, out=rate)
         suits = self.costs <= self._perfect[:, None]
-        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _TUNING.nothing))
+        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, TIE))
 
     def _choose(self) -> None:
         """Find the hints that help the least: the prior as a mixture of grid points, of the dearest there is."""
@@ -259,7 +252,7 @@ def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: 
         if solution.x is None:
             break  # what was found before is a mixture too
         weight = np.zeros(len(values))
-        weight[active] = np.where(solution.x > _TUNING.nothing, solution.x, 0.0)
+        weight[active] = np.where(solution.x > TIE, solution.x, 0.0)
         above = values / largest + points @ solution.eqlin.marginals
         above[active] = 0.0
         best = np.maximum.reduceat(above, starts)
