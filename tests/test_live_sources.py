@@ -464,6 +464,10 @@ def test_files_of_others_stay_as_they_are(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         clf.acquire(provider=Reads(HOLES), n=200, kept=tmp_path / "nowhere" / "told.db")
     assert content(kept) == before
+    with closing(sqlite3.connect(kept)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(ValueError, match="written by a newer version"):
+        clf.acquire(provider=Reads(HOLES), n=200, kept=kept)
 
 
 RECORDS = [

@@ -437,6 +437,27 @@ def test_abilities_beyond_four_standard_deviations_are_found(right: int) -> None
         given.ability(np.full((1, 20), right))
 
 
+def test_no_item_is_steeper_than_forty_and_no_point_beyond_thirty_standard_deviations() -> None:
+    ability = np.random.default_rng(0).normal(size=400)
+    X = (ability[:, None] > np.linspace(-1, 1, 8)).astype(int)  # whose likeliest curves are steps
+    steps = ItemResponse("2PL", cuts=[0.0], shrinkage=0, max_iter=50, points=21, standard_errors=False).fit(X)
+    assert 38 < steps.items_.slopes.max() < 42
+    far = ItemResponse.from_items({"a": np.full(20, 5.0), "b": np.full(20, 60.0)}, cuts=[0.0])
+    assert 29 < far.ability_.max() < 30
+
+
+def test_five_rows_for_each_parameter_tell_of_all_parameters_together() -> None:
+    """With fewer an item's errors are of its own: at thirty rows for two of three items they change at once."""
+    X = np.random.default_rng(0).integers(0, 2, (60, 3))
+
+    def errors(n_rows: float) -> Any:
+        settings: dict[str, Any] = {"cuts": [0.0], "points": 9, "max_iter": 300}
+        return ItemResponse("2PL", **settings).fit(X, sample_weight=np.full(60, n_rows / 60)).standard_errors_.slopes
+
+    for n_rows, at_once in ((20, False), (30, True), (60, False)):
+        assert (abs(errors(n_rows * (1 - 1e-6)) / errors(n_rows * (1 + 1e-6)) - 1).max() > 1e-3) == at_once
+
+
 def test_points_reach_to_where_one_in_ten_thousand_of_the_best_is_beyond() -> None:
     model = ItemResponse.from_items({"a": np.full(20, 2.0), "b": np.full(20, 5.0)}, cuts=[0.0])
     z = np.linspace(-12, 12, 20_001)

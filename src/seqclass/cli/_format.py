@@ -16,6 +16,9 @@ from seqclass._utils.text import percent as percent
 from seqclass._utils.text import visible
 from seqclass.cli._options import CSV_FORM
 
+#: So many of a list are named, where it may be long.
+MOST = 8
+
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     """Lay a table out in columns: those in ``left`` flush left, the others flush right."""

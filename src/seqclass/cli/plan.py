@@ -20,7 +20,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.cli._banks import item_names, plan_score, read_bank
 from seqclass.cli._describe import LIMITED, bound_text, describe, describe_cost, feature_lines
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
-from seqclass.cli._format import count, echo_json, wrap
+from seqclass.cli._format import MOST, count, echo_json, wrap
 from seqclass.cli._progress import open_with_progress, show_progress
 from seqclass.cli._training import form, non_default_options, read_decision_costs, read_prices, read_rules
 from seqclass.costs import Costs
@@ -33,9 +33,6 @@ from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost
-
-#: Questions that are listed.
-_MOST = 8
 
 
 def _command(
@@ -226,7 +223,7 @@ def _report(
     as_json: bool,
     notes: list[str],
 ) -> None:
-    content = describe(clf, most=None if as_json else _MOST)
+    content = describe(clf, most=None if as_json else MOST)
     n_features = None if expected is None else expected.n_features
     content |= {"expected_n_features": n_features, "seconds": seconds, "output": str(output)}
     content |= ({} if page is None else {"page": str(page)}) | ({"notes": notes} if notes else {})
@@ -253,7 +250,7 @@ def _report(
         click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))
     rest = n_questions - len(content["features"])
-    silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
+    silent = ", those that by themselves tell nothing among them" if len(content["features"]) < MOST else ""
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")
     export = f", or seqclass export {output} -o page.html" if page is None else f", or open {page}"

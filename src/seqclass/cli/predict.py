@@ -28,7 +28,7 @@ from seqclass.agent.training_rows import is_outside_training
 from seqclass.cli._cases import acquire_parts, check_known, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_parts
 from seqclass.cli._errors import InputError, NoRowsError, as_input_errors, check_output, is_folder, sentence
-from seqclass.cli._format import count, echo_json, wrap
+from seqclass.cli._format import MOST, count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
@@ -40,8 +40,6 @@ from seqclass.metrics import score_rows
 _OTHER = re.compile(
     r"(?i)\.(parquet|pq|np[yz]|xls[xm]?|ods|jsonl?|html?|feather|arrow|orc|h5|db|zip|bz2|xz|zst|tar|(?<!\.[ct]sv\.)gz)$"
 )
-#: So many decisions are told with their rows.
-_MOST = 8
 
 
 @dataclass
@@ -227,8 +225,8 @@ def _decisions_text(what: str, seconds: float, decided: Any, clf: BaseSequential
     """What was decided, and what it took on average."""
     price = money(decided.paid, agent_of(clf).unit, 4)
     sign = ":" if any(str(label)[-1:].isdigit() for label in decided.decisions) else ""  # 1: 11, not 1 11
-    decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(decided.decisions).most_common(_MOST))
-    more = len(decided.decisions) - _MOST
+    decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(decided.decisions).most_common(MOST))
+    more = len(decided.decisions) - MOST
     decisions += f" and {count(more, 'more decision')}" if more > 0 else ""
     done = "Decided"
     if errors := getattr(decided, "errors", None):
@@ -273,8 +271,8 @@ def _report(
         cells = count(summary.unknown, "cell holds", "cells hold")
         click.echo(f"{cells} a category that training did not show, and counted as missing.", err=output is None)
     if summary.n_outside:
-        columns = [f"{name} in {k:,}" for name, k in summary.outside.most_common(_MOST)]
-        columns += ["..."] if len(summary.outside) > _MOST else []
+        columns = [f"{name} in {k:,}" for name, k in summary.outside.most_common(MOST)]
+        columns += ["..."] if len(summary.outside) > MOST else []
         click.echo(wrap(f"{_outside(summary.n_outside)}: {', '.join(columns)}."), err=output is None)
     if output is not None:
         click.echo(f"Wrote {output}.")
