@@ -26,7 +26,7 @@ from seqclass.pomdp import (
     acquire,
     evaluate,
 )
-from seqclass.pomdp.bounds.optimum import PartialAnswers, expand
+from seqclass.pomdp.bounds.optimum import PartialAnswers, are_few, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.one_step import stopping_is_certain, stopping_threshold
@@ -82,6 +82,14 @@ def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
         assert (policy.info.upper, policy.info.lower) == pytest.approx((truth, truth), abs=1e-12)
         assert case.run(policy)[0] == pytest.approx(truth, abs=1e-9)
         assert policy.info.size == len(listed.costs) == np.prod(case.problem.n_outcomes + 1)
+
+
+@pytest.mark.parametrize("n_questions, most, few", [(9, None, True), (10, None, False), (27, 5, True), (30, 5, False)])
+def test_up_to_how_many_partial_answers_are_few(n_questions, most, few):
+    """50,000 before the last answer; 400,000 where not all questions can be asked: there are 19,171 to 472,761."""
+    problem = TableProblem([0.5, 0.5], np.full((n_questions, 2, 2), 0.5), 0.1, any_order=True)
+    limited = problem if most is None else within_budget(problem, max_features=most)
+    assert are_few(limited, np.inf) == few
 
 
 @pytest.mark.parametrize("limit", [{}, {"max_questions": 2}, {"max_cost": 0.08}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -237,6 +238,19 @@ def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
     assert ClassInformation().next(belief).tolist() == whole.tolist()
     assert parts == [7, 7, 7, 7, 7, 5]
+
+
+def test_scores_of_many_rows_take_no_more_memory_than_a_cache_has() -> None:
+    """Of products with all answers two megabytes at a time, and once more what they are made of."""
+    tables = np.random.default_rng(0).dirichlet(np.ones(4), (30, 3)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, any_order=True)
+    belief = problem.initial_belief(5000).asking(0).update(np.arange(5000) % 4)
+    ClassInformation().next(belief[:4])
+    tracemalloc.start()
+    ClassInformation().next(belief)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 2 < peak / 2**20 < 4
 
 
 @pytest.mark.slow

@@ -101,6 +101,14 @@ def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
     assert split == [40, 80 * 39]
 
 
+def test_rows_of_different_questions_go_together_where_each_has_few():
+    tables = np.random.default_rng(0).dirichlet(np.ones(2), (2, 2)).transpose(0, 2, 1)
+    belief = TableProblem([0.5, 0.5], tables, 0.1, any_order=True).initial_belief(128)
+    for n, sizes in ((127, [127]), (128, [64, 64])):  # of two questions 64 rows are enough in the mean
+        parts = split_by_question(belief, np.arange(n), np.arange(n) % 2)
+        assert [len(rows) for rows, _ in parts] == sizes
+
+
 def test_histories_are_counted_before_any_is_followed(monkeypatch):
     followed, update = [], BeliefState.update
 

@@ -497,15 +497,21 @@ def choose_components(
 
 
 def _stack(log_likelihoods: dict[int, FloatArray], weight: FloatArray) -> dict[int, float]:
-    """Shares by which held-out rows are most probable, by expectation maximisation."""
+    """Shares by which held-out rows are most probable."""
     sizes, scores = list(log_likelihoods), np.array([score for score, *_ in log_likelihoods.values()])
-    above, share = np.exp(scores - scores.max(axis=0)), np.full(len(sizes), 1 / len(sizes))
-    for _ in range(TUNING.stack_iter):
-        together = share[:, None] * above
-        share = (together / together.sum(axis=0)) @ weight / weight.sum()
+    share = mixture_shares(scores, weight)
     share = np.where(share < TUNING.least_share, 0.0, share)
     share /= share.sum()
     return {n: float(one) for n, one in zip(sizes, share) if one}
+
+
+def mixture_shares(scores: FloatArray, weight: FloatArray) -> FloatArray:
+    """Shares of what gives rows some log-likelihoods, (k, n), by which they are most probable, (k,)."""
+    above, share = np.exp(scores - scores.max(axis=0)), np.full(len(scores), 1 / len(scores))
+    for _ in range(TUNING.stack_iter):  # expectation maximisation
+        together = share[:, None] * above
+        share = (together / together.sum(axis=0)) @ weight / weight.sum()
+    return share
 
 
 def _fewest(log_likelihoods: dict[int, FloatArray], best: int, weight: FloatArray) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,7 +29,6 @@ class EdgeTuning:
     max_label: int = 24  #: characters
     many_edges: int = 24  #: from which on a binary search in each column beats one comparison per edge
     free_bins: int = 32  #: that a feature gets whatever its values
-    max_bins: int = 2**31 - 1  #: that no feature gets more than
     near: float = 1e-5  #: share of a frequent value within which lies what is that value written with five digits
 
 
@@ -275,13 +275,13 @@ def bins_by_rule(rule: str, n_rows: int, n_classes: int, mostly_zero: Callable[[
 
 def bins_per_feature(n_bins: Any, n_features: int) -> IntArray:
     if np.ndim(n_bins) == 0:
-        return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), TUNING.max_bins), dtype=np.int64)
+        return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), sys.maxsize), dtype=np.int64)
     array = np.asarray(n_bins)
     if array.dtype.kind not in "iu" or array.shape != (n_features,) or array.min(initial=1) < 1:
         raise ValueError(
             f"n_bins must be a positive integer or one for each of the {n_features} features, got {short_repr(n_bins)}."
         )
-    return np.asarray(np.minimum(array, TUNING.max_bins), dtype=np.int64)
+    return np.asarray(np.minimum(array, sys.maxsize), dtype=np.int64)
 
 
 def _n_distinct(X: Any, features: IntArray) -> IntArray:

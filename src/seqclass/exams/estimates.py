@@ -21,6 +21,7 @@ from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
 from seqclass.bn import ClassMixture
 from seqclass.bn._checks import check_codes
+from seqclass.bn._em import mixture_shares
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.exams._item_curves import TINY
@@ -39,7 +40,6 @@ class ScoreTuning:
     n_values: int = 30  #: cells of the scores, where states are more than twice as many
     apart: tuple[float, ...] = (0.1, 0.3)  #: shares of answers in which somebody may differ from a person that is known
     uniform: float = 0.02  #: share of these answers that any outcome is as likely for
-    n_rounds: int = 50  #: in which the weights of the parts of the model are learnt
     n_folds: int = 5  #: in which intervals are held against persons who were kept aside
     min_persons: int = 40  #: of fewer the errors are not looked at
     n_paths: int = 100  #: cases that a plan by price is fitted to
@@ -534,9 +534,7 @@ def _with_persons(
         alike = _log_likelihood(shown, np.log(np.maximum(part, TINY)))
         np.fill_diagonal(alike, -np.inf)
         fits.append(logsumexp(alike, axis=1) - np.log(max(n - 1, 1)))
-    fit, weight = np.stack(fits, axis=1), np.full(len(fits), 1 / len(fits))
-    for _ in range(TUNING.n_rounds):
-        weight = softmax(fit + np.log(weight), axis=1).mean(axis=0) + 1e-9
+    weight = mixture_shares(np.array(fits), np.ones(n)) + 1e-9
     weight /= weight.sum()
     whose = np.concatenate([np.full(len(prior), -1), np.tile(np.arange(n), len(parts))])
     prior = np.concatenate([weight[0] * prior, *(np.full(n, share / n) for share in weight[1:])])
