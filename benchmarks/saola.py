@@ -7,7 +7,6 @@ the same shape, simulated from a few common factors, in any case.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +133,11 @@ def streamed_cases(name: str, X: Any, y: Any, repeats: int) -> list[Row]:
 
 
 def one_by_one(selector: OSFS, X: Any, y: Any) -> None:
-    usual, osfs.TUNING = osfs.TUNING, replace(osfs.TUNING, max_batch=1)
+    usual, osfs.MOST_TOGETHER = osfs.MOST_TOGETHER, 1
     try:
         alone = clone(selector).fit(X, y)
     finally:
-        osfs.TUNING = usual
+        osfs.MOST_TOGETHER = usual
     same(alone.selected_.tolist(), selector)
 
 

@@ -164,7 +164,7 @@ def test_columns_of_alpha_investing(n_classes: int, monkeypatch: pytest.MonkeyPa
         for p_value in ("likelihood", "normal") if n_classes == 2 else ("likelihood",):
             whole = AlphaInvesting(p_value=p_value).fit(X + 3, y)
             with monkeypatch.context() as patched:
-                patched.setattr(alpha_investing, "_COLUMNS", 7)
+                patched.setattr(alpha_investing, "MOST_TOGETHER", 7)
                 parts = AlphaInvesting(p_value=p_value).fit(X + 3, y)
             assert parts.selected_.tolist() == whole.selected_.tolist()
             assert parts.wealth_ == pytest.approx(whole.wealth_)

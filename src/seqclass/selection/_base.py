@@ -214,6 +214,8 @@ _Self = TypeVar("_Self", bound="RowStream")
 
 #: Rows of a stream that are scored together while no mistake is made.
 WINDOW = 32
+#: Most columns of a stream that are tested together; what follows one that changes something is tested again.
+MOST_TOGETHER = 1024
 
 
 @dataclass(repr=False, eq=False, init=False)

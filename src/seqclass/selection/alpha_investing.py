@@ -10,13 +10,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice, check_real
-from seqclass.selection._base import FeatureStream
+from seqclass.selection._base import MOST_TOGETHER, FeatureStream
 from seqclass.selection._dependence import class_directions, moderate, unit_columns
-
-#: Columns tested at a time; what follows a feature that was added is tested again.
-_COLUMNS = 256
 
 
 @dataclass(repr=False, eq=False)
@@ -105,11 +102,10 @@ class AlphaInvesting(FeatureStream):
         self._selected: list[int] = []
 
     def _absorb(self, X: Any) -> None:
-        for start in range(0, X.shape[1], _COLUMNS):
-            block = X[:, start : start + _COLUMNS]
-            X_block = moderate(block.astype(np.float64))
+        for columns in chunks(X.shape[1], max(8.0 * X.shape[0], CHUNK_BYTES / MOST_TOGETHER)):
+            block = moderate(X[:, columns].astype(np.float64))
             # about their mean, beside which what a column tells may be small
-            self._test_block(X_block if sp.issparse(block) else unit_columns(X_block), self.n_seen_ + start)
+            self._test_block(block if sp.issparse(block) else unit_columns(block), self.n_seen_ + columns.start)
         self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _test_block(self, X: Any, first: int) -> None:

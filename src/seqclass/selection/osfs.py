@@ -17,7 +17,7 @@ from scipy.special import xlogy
 from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.selection._base import FeatureStream
+from seqclass.selection._base import MOST_TOGETHER, FeatureStream
 from seqclass.selection._dependence import (
     Columns,
     CorrelationDependence,
@@ -29,16 +29,8 @@ from seqclass.selection._dependence import (
 __all__ = ["OSFS", "FastOSFS"]
 
 
-@dataclass(frozen=True)
-class OsfsTuning:
-    """What is tested at a time, and what is explained."""
-
-    chunk_sets: int = 1024  #: conditioning sets tested at a time
-    min_unexplained: float = 1e-9  #: share of the variance of a feature that remains where others do not explain it
-    max_batch: int = 1024  #: relevant columns that are tested at once
-
-
-TUNING = OsfsTuning()
+#: Share of the variance of a feature that remains where others do not explain it.
+_UNEXPLAINED = 1e-9
 
 
 class ConditionalTest(ABC):
@@ -78,7 +70,7 @@ def conditioning_sets(n_members: int, member: int, largest: int, through: int | 
     fixed = [] if through is None else [through]
     for size in range(1, largest + 1):
         subsets = combinations(others, size - len(fixed))
-        while batch := [fixed + list(some) for some in islice(subsets, TUNING.chunk_sets)]:
+        while batch := [fixed + list(some) for some in islice(subsets, CACHE_BYTES // 128)]:
             yield np.array(batch, dtype=np.intp)
 
 
@@ -171,8 +163,8 @@ class Joint:
         # a direction of the class that the set explains in full has no part in it
         size, axes = np.linalg.eigh(rest)
         along = (shared[:, :, None] @ axes)[:, :, 0] ** 2
-        explained = np.divide(along, size, out=np.zeros_like(along), where=size > TUNING.min_unexplained).sum(axis=2)
-        square = np.divide(explained, left, out=np.zeros_like(left), where=left > TUNING.min_unexplained)
+        explained = np.divide(along, size, out=np.zeros_like(along), where=size > _UNEXPLAINED).sum(axis=2)
+        square = np.divide(explained, left, out=np.zeros_like(left), where=left > _UNEXPLAINED)
         return np.asarray(np.sqrt(np.minimum(square, 1.0)))
 
 
@@ -376,7 +368,7 @@ class OSFS(FeatureStream):
                 self._prune()
                 at += 1
             # columns behind one that changes something are tested again, so look no further than they came this time
-            width = min(2 * width, TUNING.max_batch) if self._selected == kept else max(1, passed)
+            width = min(2 * width, MOST_TOGETHER) if self._selected == kept else max(1, passed)
 
     def _prune(self) -> None:
         """Drop what the new feature, the last one, makes redundant, or itself."""
