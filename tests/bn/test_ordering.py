@@ -270,6 +270,10 @@ def test_conditional_order_puts_copies_last_and_free_features_first():
     assert conditional_order(X, y, costs=[1, 0.1, 1]).tolist() == [1, 2, 0]
 
 
+def test_scores_that_differ_by_a_ten_thousand_millionth_of_themselves_tie():
+    assert [rank(np.array([1 + more, 1.0])).tolist() for more in (0.7e-10, 1.4e-10)] == [[0, 1], [1, 0]]
+
+
 def test_conditional_order_is_a_permutation_whatever_the_limits(monkeypatch):
     X, y = redundant_data(10)
     full = conditional_order(X, y)

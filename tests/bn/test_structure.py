@@ -153,6 +153,14 @@ def test_a_given_graph_is_taken_as_it_is():
     assert {frozenset(e) for e in model.graph_.edges if "class" not in e} == {frozenset((0, 1)), frozenset((1, 2))}
 
 
+@pytest.mark.parametrize("n_parents, kept", [(14, True), (15, False)])
+def test_a_table_of_65_536_numbers_is_kept_and_no_larger_one(n_parents, kept):
+    X = np.random.default_rng(0).integers(0, 2, (50, n_parents + 1))
+    graph = nx.DiGraph([(j, n_parents) for j in range(n_parents)])
+    table = TreeNetwork(graph).fit(X, np.arange(50) % 2).cpds_[n_parents]
+    assert (table is not None and table.size == 2**16) if kept else table is None
+
+
 @pytest.mark.parametrize(
     "graph, words",
     [

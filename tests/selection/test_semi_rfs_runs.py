@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib
@@ -193,6 +194,18 @@ def test_resuming_without_a_seed_or_fixed_folds(data: Any, tmp_path: Path) -> No
     runs = [make(random_state=None).resume(tmp_path / "state", *data) for _ in range(2)]
     assert_same(*runs)
     assert np.array_equal(runs[0].history_["score"][:4], first.history_["score"])
+
+
+def test_a_checkpoint_is_written_after_five_seconds(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, there = [0.0], []
+    monkeypatch.setattr("seqclass.selection.semi_rfs.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def go_on(step: Any) -> None:
+        there.append((tmp_path / "state").exists())
+        now[0] += 2.6
+
+    make(checkpoint=tmp_path / "state", callback=go_on, max_iter=2, cv=2).fit(*data)
+    assert there == [False, False, True]  # by a clock on which each step takes more than half of them
 
 
 @pytest.mark.slow
