@@ -258,7 +258,9 @@ def test_the_number_of_components_is_chosen(kind):
     assert model.candidates_[4] > model.candidates_[2] + 0.1
     assert model.timings_["structure"] > 0
     independent = rng.integers(0, 3, (n, 6))
-    assert_array_equal(ClassMixture().fit(kind(independent), y).n_components_, [1, 1])
+    alone = ClassMixture().fit(kind(independent), y)
+    assert_array_equal(alone.n_components_, [1, 1])
+    assert list(alone.candidates_) == [1, 2, 4]  # two in a row that are worse are enough
 
 
 def test_the_choice_knows_likelihoods():
@@ -362,6 +364,8 @@ def test_few_outcomes_have_tables_whatever_the_density():
     assert_array_equal(one.weights_, other.weights_)
     few = sizes < 4
     assert [name for name, small in zip(other.densities_, few) if small] == ["tables"] * int(few.sum())
+    X, sizes = np.random.default_rng(0).integers(0, [3, 4], (len(y), 2)), [3, 4]
+    assert ClassMixture(1, density="normal").fit(X, y, n_outcomes=sizes).densities_ == ["tables", "normal"]
     with pytest.raises(ValueError, match="density must be one of"):
         ClassMixture(2, density="gauss").fit(X, y)
 
