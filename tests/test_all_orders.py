@@ -181,7 +181,7 @@ def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monke
     for info in missing:
         fallback.question_costs(info)
     assert made == [4**5, 4**5]
-    monkeypatch.setattr(free_order, "_KEPT", 4**5)
+    monkeypatch.setattr(free_order, "CHUNK_BYTES", 16 * (4**5))
     for info in missing:
         fallback.question_costs(info)
     assert made == [4**5, 4**5]

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
 
-from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, smallest_int
 from seqclass.agent._coding import category_counts
 from seqclass.costs import charge_acquired
 from seqclass.fitting._fit import Fit
@@ -30,7 +30,6 @@ class BaselineTuning:
     max_features: int = 300  #: of more those take part that tell most by themselves; also so many are scaled at a time
     max_categories: int = 20  #: with a column each, the most frequent ones
     max_rows: int = 5000  #: more training rows than these are sampled
-    max_cells: int = 10**7  #: rows times columns, likewise
     max_labels: int = 20_000  #: rows times classes that choose the features
     n_parts: int = 4  #: of the training rows that choose the features, each for fits to the others
     #: penalty on squared weights of standardised columns: for stability, next to nothing of many rows
@@ -86,7 +85,7 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
         warnings.simplefilter("ignore")  # about convergence, and columns without values
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            most = min(TUNING.max_rows, max(500, TUNING.max_cells // max(1, X.shape[1])))
+            most = min(TUNING.max_rows, max(500, CHUNK_BYTES // (8 * max(1, X.shape[1]))))
             train = train if len(train) <= most else np.sort(rng.choice(train, most, replace=False))
             part = _Part(fit, X, label, train)
             at = place[test]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
 from seqclass.pomdp.bounds.drawn import draw_answers
@@ -30,8 +30,6 @@ class HindsightTuning:
     max_depth: int = 3
     #: And where seconds are named, as far as they last.
     max_depth_in_time: int = 5
-    #: Sets of first questions: so many fit into memory.
-    max_sets: int = 2_000_000
     #: Vectors of the values after the questions that are followed: more are hardly nearer.
     n_vectors: int = 64
     #: Beliefs that these are fitted to, 250 for each vector.
@@ -364,7 +362,7 @@ def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> F
     choices = _choices(problem, _TUNING.max_depth_in_time)
     for depth, n_tabled in sorted(choices, key=lambda choice: (choice[0], -choice[1])):
         once, most = work_of(problem, depth, n_tabled)[0], _TUNING.products_a_second * remaining_seconds() / 4
-        if depth == reached or once > most or comb(problem.n_questions, depth) > _TUNING.max_sets:
+        if depth == reached or once > most or comb(problem.n_questions, depth) > CHUNK_BYTES // 32:
             continue
         try:
             with time_limit(remaining_seconds() / 3):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import DeadlineExceeded, time_limit
 from seqclass._utils.stored import check_array, require, require_part
 from seqclass.pomdp.account import groups_paid_after
@@ -54,9 +54,6 @@ _DEPTH, _CANDIDATES = 2, 5
 
 #: Up to so many partial answers they are listed anew whenever one is missing.
 ANEW = 2_000_000
-
-#: Partial answers in all lists that are kept, some 30 bytes each.
-_KEPT = 2**22
 
 
 @dataclass(repr=False, eq=False)
@@ -360,7 +357,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
         if key not in self._lists:
             answers = PartialAnswers(self.problem, *kind)
             answers.solve()
-            if sum(one.costs.size for one in self._lists.values()) + answers.costs.size > _KEPT:
+            if sum(one.costs.size for one in self._lists.values()) + answers.costs.size > CHUNK_BYTES // 16:
                 self._lists.clear()
             self._lists[key] = answers
         return self._lists[key]
