@@ -98,6 +98,14 @@ def test_names_prices_and_bundles_of_cube_nm() -> None:
     assert "bundles   1, each seen in one question" in str(data.info())
 
 
+def test_blocks_of_cube_nm_ar_have_three_bits_and_a_feature_that_tells_nothing() -> None:
+    data = make_cube_nm_ar(200, 2, 2, noise_std=0, random_state=1)
+    assert data.X.shape[1] == 2 + 2 * 4 + 1
+    here = data.X[:, 0] > 0.5  # the first context
+    np.testing.assert_array_equal(data.X[here, 2:5], (data.y[here, None] >> np.arange(3)) & 1)
+    assert abs(data.X[here, 5] - 0.5).max() < 0.1
+
+
 @pytest.mark.slow
 def test_cube_nm_ar_needs_the_rescue_outside_of_the_safe_contexts() -> None:
     data = make_cube_nm_ar(20_000, random_state=3)

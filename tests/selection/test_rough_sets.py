@@ -162,6 +162,12 @@ def test_selections_are_those_of_the_rules(cls: Any, published: bool, regime: st
     assert dropped
 
 
+def test_a_distance_over_its_rank_that_grows_by_rounding_alone_goes_on() -> None:
+    for more, joins in ((0.7e-9, True), (1.3e-9, False)):
+        d, ranks = np.array([[0.0, 1.0, 2 * (1 + more)]]), np.arange(3)[None]
+        assert Density().joins(d, ranks, None).tolist() == [[True, joins]]
+
+
 def test_settled_sums_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rough_set, "CACHE_BYTES", 16 * 30)
     X, y = made(3, 30, 4, 1000)

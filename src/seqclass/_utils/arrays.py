@@ -23,7 +23,9 @@ CACHE_BYTES = 2**21
 
 #: Numbers that differ by less than this share of themselves tie, so that batch size and BLAS change no answer.
 TIE = 1e-12
-#: Stands for zero under a logarithm or a fraction.
+#: Probabilities below it are taken for it where one divides by them, or takes their logarithm.
+LEAST_CHANCE = 1e-12
+#: Stands for zero where all that is above it counts.
 TINY = float(np.finfo(float).tiny)
 
 

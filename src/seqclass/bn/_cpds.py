@@ -9,14 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import TIE, FloatArray, IntArray, chunks
 from seqclass.bn._checks import Codes
 
 #: Strengths among which the best is looked for; infinity stands for no dependence on the parent.
 STRENGTHS = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf])
-
-#: Relative difference below which two log-likelihoods count as equal.
-_TIE = 1e-9
 
 
 def count_family(
@@ -136,10 +133,10 @@ def pays_off(counts: FloatArray, single: FloatArray, alpha: float, smoothing: st
         joint = float((counts * np.log(_without_one(counts, alpha or 1.0, unit))).sum())
     else:
         joint = leave_one_out_log_likelihood(counts, single, alpha, unit, np.array([float(smoothing)]))[0]
-    return bool(joint > alone + _TIE * abs(alone))
+    return bool(joint > alone + TIE * abs(alone))
 
 
 def _last_best(scores: FloatArray) -> int:
     """Position of the largest score; of equal ones the last, which trusts the parent least."""
-    near = scores >= scores.max() - _TIE * abs(scores.max())
+    near = scores >= scores.max() - TIE * abs(scores.max())
     return len(scores) - 1 - int(np.argmax(near[::-1]))

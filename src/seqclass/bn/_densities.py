@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice
 
 
@@ -29,9 +29,6 @@ class DensityTuning:
 
 TUNING = DensityTuning()
 
-#: Smallest parameter of a Dirichlet distribution, so that what is shared rules nothing out.
-_TINY = 1e-12
-
 
 def shrunk(counts: FloatArray, bases: Iterable[tuple[FloatArray, FloatArray]], rows: Iterable[float]) -> FloatArray:
     """Tables drawn to one of some bases, with the strength that makes the counts of all classes most probable."""
@@ -40,7 +37,7 @@ def shrunk(counts: FloatArray, bases: Iterable[tuple[FloatArray, FloatArray]], r
     result = np.empty(counts.shape)
     for scored, target in bases:
         for a in rows:
-            prior = np.maximum(a * scored, _TINY)
+            prior = np.maximum(a * scored, LEAST_CHANCE)
             fit = (gammaln(a) - gammaln(a + total)).sum(axis=2)
             fit += np.where(counts > 0, gammaln(prior + counts) - gammaln(prior), 0.0).sum(axis=(1, 3))
             better = (fit > best)[:, None, :, None]
@@ -103,7 +100,7 @@ def _shrunk_means(n: FloatArray, sums: FloatArray, variance: FloatArray) -> Floa
             else:
                 share = np.where(seen, 1 / noise, 0.0)
                 others = target = _divide((share * mean).sum(axis=2), share.sum(axis=2))[:, :, None]
-                lost = np.log(np.maximum(share.sum(axis=2), _TINY)) / 2  # what estimating the target takes
+                lost = np.log(np.maximum(share.sum(axis=2), LEAST_CHANCE)) / 2  # what estimating the target takes
             fit = -np.where(seen, np.log(noise) + (mean - others) ** 2 / noise, 0.0).sum(axis=2) / 2 - lost
             better = (fit > best)[:, :, None]
             best = np.maximum(best, fit)
@@ -129,7 +126,7 @@ def scale(counts: FloatArray, n_outcomes: IntArray, atom: BoolArray, *, rank: bo
 
 def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Quotient; by zero, zero of what is zero and else something large."""
-    return np.asarray(top / np.maximum(bottom, _TINY))
+    return np.asarray(top / np.maximum(bottom, LEAST_CHANCE))
 
 
 def _normalise(counts: FloatArray) -> FloatArray:

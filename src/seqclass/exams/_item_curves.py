@@ -10,11 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
 from seqclass.bn._em import Design
-
-#: Probabilities below it are taken for it where one divides by them, or takes their logarithm.
-TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -247,7 +244,7 @@ def maximise(group: Group, counts: FloatArray, ability: FloatArray) -> None:
 def _slope_of(group: Group, counts: FloatArray, ability: FloatArray, n_items: int) -> tuple[FloatArray, FloatArray]:
     """First derivatives and expected information of the parameters of each item."""
     chance, by_free = group.curves.derivatives(group.given, ability)
-    floor = np.maximum(chance, TINY)
+    floor = np.maximum(chance, LEAST_CHANCE)
     score = np.einsum("jvg,jvgp->jp", counts / floor, by_free)
     weight = counts.sum(axis=1)[:, None] / floor
     flat = by_free.reshape(len(by_free), -1, by_free.shape[3])
@@ -277,7 +274,7 @@ def _ascend(
 
 
 def _objective(group: Group, counts: FloatArray, ability: FloatArray, given: FloatArray, together: bool) -> FloatArray:
-    logs = np.log(np.maximum(group.chances(ability, given), TINY))
+    logs = np.log(np.maximum(group.chances(ability, given), LEAST_CHANCE))
     each = (counts * logs).sum(axis=(1, 2)) + group.log_prior(given)
     return np.full(len(each), float(each.sum())) if together else np.asarray(each)
 
@@ -372,7 +369,7 @@ def tables_of(
 
 def expected_counts(design: Design, rows: Answers, tables: FloatArray) -> Found:
     """Rows of each outcome of each item in each hidden state, by what their answers make of the state."""
-    columns, zero = design.columns(np.log(np.maximum(tables, TINY)))
+    columns, zero = design.columns(np.log(np.maximum(tables, LEAST_CHANCE)))
     return _expect_rows(design, rows, lambda part, ones: np.asarray(ones @ columns + zero), tables.shape[1])
 
 
@@ -399,13 +396,13 @@ def _first_scores(design: Design, weight: FloatArray) -> FloatArray:
     mean = design.sums(weight[:, None])[:, 0] / total
     known = np.ones(design.n_features)
     known[design.missing] -= mean[n_ones:]
-    mean = mean[:n_ones] / np.maximum(known[design.feature], TINY)
+    mean = mean[:n_ones] / np.maximum(known[design.feature], LEAST_CHANCE)
     score = direction = design.level / np.sqrt(np.maximum(mean * (1 - mean), 1e-3))
     rising = None
     for _ in range(12):
         absent = np.bincount(design.feature, mean * direction, design.n_features)[design.missing]
         along = design.times(np.concatenate([direction, absent])[:, None])[:, 0] - mean @ direction
-        along /= np.sqrt(max(float(weight @ along**2) / total, TINY))
+        along /= np.sqrt(max(float(weight @ along**2) / total, LEAST_CHANCE))
         rising = along if rising is None else rising
         score = along
         direction = design.sums((weight * along)[:, None])[:n_ones, 0]
@@ -416,7 +413,7 @@ def _first_scores(design: Design, weight: FloatArray) -> FloatArray:
 def posterior_of(rows: Answers, tables: FloatArray) -> FloatArray:
     """P(hidden state | answers) of each row, (n, n_states)."""
     design = Design(rows.X, tables.shape[1])
-    columns, zero = design.columns(np.log(np.maximum(tables, TINY)))
+    columns, zero = design.columns(np.log(np.maximum(tables, LEAST_CHANCE)))
     return np.asarray(softmax(design.times(columns) + zero + rows.log_prior[rows.kind], axis=1))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp, softmax
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
@@ -24,7 +24,6 @@ from seqclass.bn._checks import check_codes
 from seqclass.bn._em import mixture_shares
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
-from seqclass.exams._item_curves import TINY
 from seqclass.exams.items import ItemResponse, answer_codes
 from seqclass.pomdp import DECIDE, Adaptive, ClassInformation, FirstK, Policy, Solver
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -461,7 +460,7 @@ class ScoreStates(Readable, Stored):
 
     @cached_property
     def _logs(self) -> FloatArray:
-        return np.log(np.maximum(self.tables, TINY))
+        return np.log(np.maximum(self.tables, LEAST_CHANCE))
 
     @cached_property
     def _mean(self) -> FloatArray:
@@ -523,7 +522,7 @@ def _with_persons(
     """States of persons beside those of abilities, by how well each tells of others."""
     n, width = len(persons), tables.shape[1]
     shown = _indicators(persons, width)
-    joint = _log_likelihood(shown, np.log(np.maximum(tables, TINY))) + np.log(prior)
+    joint = _log_likelihood(shown, np.log(np.maximum(tables, LEAST_CHANCE))) + np.log(prior)
     curves = tables @ softmax(joint, axis=1).T
     own = np.arange(width)[:, None] < n_outcomes[:, None, None]
     curves = (1 - TUNING.uniform) * curves + own * TUNING.uniform / n_outcomes[:, None, None]
@@ -531,7 +530,7 @@ def _with_persons(
     parts = [np.where(known, (1 - apart) * shown + apart * curves, curves) for apart in TUNING.apart]
     fits = [logsumexp(joint, axis=1)]
     for part in parts:
-        alike = _log_likelihood(shown, np.log(np.maximum(part, TINY)))
+        alike = _log_likelihood(shown, np.log(np.maximum(part, LEAST_CHANCE)))
         np.fill_diagonal(alike, -np.inf)
         fits.append(logsumexp(alike, axis=1) - np.log(max(n - 1, 1)))
     weight = mixture_shares(np.array(fits), np.ones(n)) + 1e-9
@@ -558,7 +557,7 @@ def _widen(
         aside = whole[fold :: TUNING.n_folds]
         kept = states.without(aside)
         score, error = kept.moments(plan(kept)._ask_items(persons[aside])[0])
-        apart[aside] = np.abs(score - true[aside]) / np.maximum(error, TINY)
+        apart[aside] = np.abs(score - true[aside]) / np.maximum(error, LEAST_CHANCE)
     rank = min(int(np.ceil((len(whole) + 1) * confidence)), len(whole))
     return float(np.sort(apart[whole])[rank - 1] / stats.norm.ppf((1 + confidence) / 2))
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, unmask
+from seqclass._utils.arrays import LEAST_CHANCE, FloatArray, IntArray, chunks, unmask
 from seqclass._utils.frames import is_frame
 from seqclass._utils.stored import require, require_numbers, require_part
 from seqclass._utils.text import join_names, short_repr
@@ -33,7 +33,6 @@ from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, count_outc
 from seqclass.bn._tables import state_posterior
 from seqclass.bn.mixture import LatentStateModel
 from seqclass.exams._item_curves import (
-    TINY,
     Answers,
     Asymptotic,
     Curves,
@@ -593,7 +592,7 @@ class ItemResponse(Tested):
         scores, tied = [], []
         for group in groups:
             chance, by_free = group.curves.derivatives(group.given, grid)
-            by_log = by_free / np.maximum(chance, TINY)[..., None]
+            by_log = by_free / np.maximum(chance, LEAST_CHANCE)[..., None]
             scores.append(item_scores(rows.X[:, group.columns], share, by_log))
             tied.append((np.arange(group.curves.n_free) == 0) & group.tied)
         by_group = covariances(scores, rows.weight, [group.precision for group in groups], tied)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
 from seqclass._utils.stored import require_array
 from seqclass._utils.text import join_names, short_repr
@@ -29,7 +29,7 @@ from seqclass._utils.validation import (
 from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
 from seqclass.bn._tables import state_posterior
-from seqclass.exams._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
+from seqclass.exams._item_curves import Answers, covariances, expected_counts, item_scores, posterior_of
 from seqclass.exams.item_parameters import NAMING, read_bank_file
 from seqclass.exams.items import Tested, check_class_labels, names_of
 
@@ -335,7 +335,7 @@ class SkillProfile(Tested):
         share = np.full(met.shape[1], 1.0 / met.shape[1])
         self.converged_ = False
         for self.n_iter_ in range(1, max_iter + 1):
-            rows = Answers(X, weight, kind, np.log(np.maximum(share, TINY)) + allowed)
+            rows = Answers(X, weight, kind, np.log(np.maximum(share, LEAST_CHANCE)) + allowed)
             expectation = expected_counts(design, rows, _tables(met, guess, slip))
             self.log_likelihood_ = expectation.log_likelihood
             before = np.concatenate([guess, slip, share])
@@ -371,13 +371,14 @@ class SkillProfile(Tested):
         belief = posterior_of(rows, tables)
         sign = np.array([-1.0, 1.0])[:, None]  # of P(wrong) and P(right) by P(right)
         by_log = np.zeros((*tables.shape, 2))
-        by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, TINY)
-        by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, TINY)
+        by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, LEAST_CHANCE)
+        by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, LEAST_CHANCE)
         right = np.stack([self.guess_, self.slip_], axis=1)
-        pseudo = alpha / np.maximum(right * (1 - right), TINY)
+        pseudo = alpha / np.maximum(right * (1 - right), LEAST_CHANCE)
         scores = item_scores(rows.X, belief, by_log)
         # the profiles' own scores, as far as they are free
-        mixing = (belief[:, 1:] / np.maximum(share[1:], TINY) - belief[:, :1] / max(share[0], TINY))[:, :, None]
+        each = belief / np.maximum(share, LEAST_CHANCE)
+        mixing = (each[:, 1:] - each[:, :1])[:, :, None]
         common = share[1:] > 1 / rows.weight.sum()
         mixing = mixing[:, common]
         alone = np.zeros(1, dtype=bool)
@@ -422,7 +423,7 @@ def _maximise(counts: FloatArray, met: BoolArray, alpha: float) -> tuple[FloatAr
     total = by_met.sum(axis=2)
     right = np.where(total > 0, by_met[:, :, 1] / np.where(total > 0, total, 1.0), 0.5)
     # where those who do not meet it would be better, both are alike, and told apart by hardly anything
-    pooled = by_met[:, :, 1].sum(axis=0) / np.maximum(total.sum(axis=0), TINY)
+    pooled = by_met[:, :, 1].sum(axis=0) / np.maximum(total.sum(axis=0), LEAST_CHANCE)
     close = right[0] > right[1] - TUNING.min_apart
     middle = np.clip(pooled, TUNING.min_apart / 2, 1 - TUNING.min_apart / 2)
     guess = np.where(close, middle - TUNING.min_apart / 2, right[0])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import CACHE_BYTES, CHUNK_BYTES, LEAST_CHANCE, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.frames import take_rows
 from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
@@ -20,8 +20,6 @@ from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.policy import draw_lots
 from seqclass.pomdp.problem import BeliefState, outcome_likelihood, question_is_sampled, with_component
 from seqclass.pomdp.walk import join_beliefs, split_by_question
-
-_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ class Listener:
 
 
 def _log_of(chances: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.maximum(chances, _TINY)))
+    return np.asarray(np.log(np.maximum(chances, LEAST_CHANCE)))
 
 
 @dataclass(frozen=True)
