@@ -127,7 +127,7 @@ def by_hand(made, problem, cases):
     ],
 )
 def test_it_is_the_least_over_all_orders_of_what_is_paid_less_luck(seed, depth, n_tabled, monkeypatch):
-    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_below=2, n_together=2))
+    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_together=2))
     problem = mixture(2 * seed, 4, 5)
     made = HindsightValues(problem, depth, n_tabled, np.random.default_rng(1))
     drawn = made.draw(5 if depth < 3 else 2 if n_tabled > 1 else 1)

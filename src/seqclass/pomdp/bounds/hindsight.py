@@ -62,12 +62,6 @@ class HindsightTuning:
     confidence: float = 0.995
     #: Sets of questions whose end is looked at together.
     n_together: int = 1000
-    #: Share of the sets that is followed first: those that spent least, most likely the best.
-    first_share: float = 0.05
-    #: Vectors below those after the last question that tell which of the others need not be followed.
-    n_below: int = 6
-    #: Beliefs that these are made with an eye on.
-    n_sampled: int = 1000
 
 
 _TUNING = HindsightTuning()
@@ -166,30 +160,17 @@ class HindsightValues:
     def _of_classes(self, states: Single) -> Single:
         return np.asarray(np.stack([states[:, own].sum(axis=1) for own in self._members], axis=1), dtype=states.dtype)
 
-    def _question_costs(self, states: Single, vectors: Single, asked: IntArray, most: Single | None = None) -> Single:
-        """What each question costs, and the best of some vectors after it; inf of those asked, (n, n_questions).
-
-        Inf, too, where it is not less than ``most``, as few vectors below those after ``depth`` questions tell.
-        """
-        result = np.full((len(states), len(self.prices)), _NEVER)
-        paid = states.sum(axis=1, keepdims=True) * self.prices
+    def _question_costs(self, states: Single, vectors: Single, asked: IntArray) -> Single:
+        """What each question costs, and the best of some vectors after it; inf of those asked, (n, n_questions)."""
+        result = np.empty((len(states), len(self.prices)), dtype=np.float32)
         n_classes, n_answers = len(self.classes), len(self.answer)
         for part in chunks(len(states), 4.0 * n_classes * n_answers, CACHE_BYTES):
             joint = np.empty((n_classes, part.stop - part.start, n_answers), dtype=np.float32)
             for of_class, own, table in zip(joint, self._members, self._by_class):
                 np.matmul(states[part, own], table, out=of_class)
-            joint = joint.reshape(n_classes, -1)
-            if most is None:
-                best = _least_after(joint, vectors).reshape(-1, n_answers)
-                result[part] = np.add.reduceat(best, self.first, axis=1) + paid[part]
-                continue
-            best = _least_after(joint, self.below).reshape(-1, n_answers)
-            open_ = np.add.reduceat(best, self.first, axis=1) + paid[part] < most[part]
-            if not open_.any():
-                continue
-            best = _least_after(joint[:, np.flatnonzero(open_[:, self.question])], vectors)
-            sizes = np.broadcast_to(self._sizes, open_.shape)[open_]
-            result[part][open_] = np.add.reduceat(best, np.cumsum(sizes) - sizes) + paid[part][open_]
+            best = _least_after(joint.reshape(n_classes, -1), vectors).reshape(-1, n_answers)
+            result[part] = np.add.reduceat(best, self.first, axis=1)
+        result += states.sum(axis=1, keepdims=True) * self.prices
         np.put_along_axis(result, asked, _NEVER, axis=1)
         return result
 
@@ -213,11 +194,7 @@ class HindsightValues:
         beliefs = self._of_classes(states)
         # what is above would be taken for luck where there was none; what is below, everywhere alike, does no harm
         how = (_TUNING.n_vectors, self._rng, _TUNING.above_weight, _TUNING.n_rounds)
-        vectors = least_of(beliefs, values, *how).astype(np.float32)
-        if n_asked == self.depth:
-            #: Fewer vectors below those after the last of these questions, which tell sooner what is not least.
-            self.below = _fewer(vectors, beliefs[: _TUNING.n_sampled], _TUNING.n_below)
-        return vectors
+        return np.asarray(least_of(beliefs, values, *how), dtype=np.float32)
 
     def _tabulate(self) -> tuple[list[Single], list[Single]]:
         """What asking costs before ``n_tabled`` questions were asked, and what going on does after one to so many."""
@@ -261,27 +238,15 @@ class HindsightValues:
             expected[part] = _least_after(joint, self.after[self.depth])
             # what follows at least, beyond what was expected
             room[part] = _least_after(joint, self.known) - expected[part]
-        most, costs = np.zeros((2, *every[0].shape), dtype=np.float32)
-        most[rows, sets], costs[:] = -room[:, None], _NEVER
-        order = np.argsort(spent)
-        first, others = np.split(order, [max(1, int(_TUNING.first_share * len(order)))])
-        # what is found after those that spent least tells which of the others need not be followed
-        for some, begun in ((first, False), (others, True)):
-            allowed = least - spent[some, None] + most[some] if begun else None
-            costs[some] = spent[some, None] + self._question_costs(
-                states[some], self.after[self.depth], asked[some], allowed
-            )
-            total = costs[rows, sets].min(axis=1)
-            ahead = np.flatnonzero(total + room < least)
-            ahead = ahead[np.argsort(total[ahead])]
-            if not begun:
-                ahead = ahead[: _TUNING.n_together]
-            while (ahead := ahead[total[ahead] + room[ahead] < least]).size:
-                lot, ahead = ahead[: _TUNING.n_together], ahead[_TUNING.n_together :]
-                known = states[row[lot]] * shown[last[lot]]
-                known /= known.sum(axis=1, keepdims=True)
-                remains = self._best(known, self._question_costs(known, self.known, sets[lot])) - expected[lot]
-                least = min(least, float((total[lot] + remains).min()))
+        costs = spent[:, None] + self._question_costs(states, self.after[self.depth], asked)
+        total = costs[rows, sets].min(axis=1)
+        ahead = np.argsort(total)
+        while (ahead := ahead[total[ahead] + room[ahead] < least]).size:
+            lot, ahead = ahead[: _TUNING.n_together], ahead[_TUNING.n_together :]
+            known = states[row[lot]] * shown[last[lot]]
+            known /= known.sum(axis=1, keepdims=True)
+            remains = self._best(known, self._question_costs(known, self.known, sets[lot])) - expected[lot]
+            least = min(least, float((total[lot] + remains).min()))
         return least
 
 
@@ -291,19 +256,6 @@ def _least_after(joint: Single, vectors: Single) -> Single:
     for part in chunks(len(result), 4.0 * len(vectors), CACHE_BYTES):
         (vectors @ joint[:, part]).min(axis=0, out=result[part])
     return result
-
-
-def _fewer(vectors: Single, beliefs: Single, n: int) -> Single:
-    """So few vectors the least of which is not above that of these, and at beliefs not far below, (n, n_classes)."""
-    kept, costs = list(vectors), list(vectors @ beliefs.T)
-    while len(kept) > n:
-        pairs = [(np.minimum(kept[i], kept[j]), i, j) for i, j in combinations(range(len(kept)), 2)]
-        merged = np.stack([pair[0] for pair in pairs])
-        losses = np.maximum(np.min(costs, axis=0) - merged @ beliefs.T, 0).sum(axis=1)
-        vector, i, j = pairs[int(losses.argmin())]
-        kept = [*(one for place, one in enumerate(kept) if place not in (i, j)), vector]
-        costs = [*(one for place, one in enumerate(costs) if place not in (i, j)), vector @ beliefs.T]
-    return np.array(kept)
 
 
 def sets_of(n_questions: int, size: int) -> IntArray:
