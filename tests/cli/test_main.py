@@ -233,3 +233,11 @@ def test_show_names_twenty_features_and_the_costs_of_twelve_classes(
     assert ("... and 1 more (--all)" in shown) == (n_features == 21)
     assert ("13 classes by 13 decisions, in --all and --json" in shown) == (n_classes == 13)
     assert "--all" not in every
+
+
+def test_a_message_of_more_than_600_characters_loses_its_middle(run: Any) -> None:
+    rest = len("there is no file .")
+    for length in (600, 601):
+        name = ("x/" * 300)[: length - rest - 1] + "y"
+        told = run("show", name).stderr.strip().removeprefix("Error: ")
+        assert (len(told), name in told, "..." in told) == (600, length == 600, length == 601)
