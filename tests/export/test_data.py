@@ -51,6 +51,13 @@ def test_values_are_read_as_the_model_reads_them(sparse: bool, zero_bin: Any) ->
     assert len(seen) > 12
 
 
+def test_the_version_is_the_one_that_is_documented() -> None:
+    X = np.arange(40).reshape(20, 2)
+    data = policy_data(SequentialClassifier(solver=FirstK(1, certificate_paths=0)).fit(X, np.arange(20) % 2))
+    page = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="utf-8")
+    assert f"`version` is {data['version']}." in page
+
+
 @pytest.mark.slow
 def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
     for name in ("grid3", "vectors", "adaptive", "graph", "tree", "groups"):

@@ -24,7 +24,7 @@ from seqclass.fitting._calibration import CalibrationFold, Walk, exponents_of
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._folds import assign_folds
 from seqclass.metrics import realised_cost
-from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK
 
 QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=200, certificate_paths=100)
 
@@ -58,6 +58,16 @@ def test_how_often_a_calibration_leaves_a_fold_out(
     settings = SequentialClassifier(order=order).settings()
     assert fit_module.calibrate(settings, np.zeros((n, 1)), np.arange(n) % 2) == 1 + (n == 500)
     assert len(asked) == times
+
+
+@pytest.mark.usefixtures("few_folds")
+def test_four_answers_have_exponents_of_their_own_and_then_two_share_one() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = y[:, None] + rng.normal(size=(300, 1)) + 0.7 * rng.normal(size=(300, 8))
+    settings: dict[str, Any] = {"solver": FirstK(8, certificate_paths=0), "feature_costs": 0.001, "calibrate": True}
+    exponents = SequentialClassifier(**settings, random_state=0).fit(X, y).agent_.calibration.exponents
+    assert (np.diff(exponents) == 0).tolist() == [False, False, False, False, True, False, True]
 
 
 def test_of_a_network_with_large_tables_fewer_cases_are_followed() -> None:
