@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, as_generator, chunks, mix_bits
+from seqclass._utils.arrays import CACHE_BYTES, TIE, BoolArray, FloatArray, IntArray, as_generator, chunks, mix_bits
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_real
 from seqclass.selection._base import FeatureStream
@@ -25,8 +25,6 @@ class NeighbourTuning:
     n_nearest: int = 32  #: rows that are looked at first, and that are listed of each
     min_nearest_rows: int = 400  #: rows from which on they are
     distance_tie: float = 1e-9  #: relative difference of distances that is rounding
-    min_rest: float = 1e-13  #: share of what is taken off a squared distance below which the rest is rounding
-    radius_slack: float = 1 + 1e-12  #: factor that radii are compared with, for rounding
 
 
 TUNING = NeighbourTuning()
@@ -315,7 +313,7 @@ class Dependency:
         """Dependencies by whole matrices of squared distances, of shape (m, n, n)."""
         m, n, _ = squares.shape
         radius = reach(self.rule, squares.reshape(m * n, n)).reshape(m, n, 1)
-        near = squares <= radius * TUNING.radius_slack
+        near = squares <= radius * (1 + TIE)
         same = np.count_nonzero(near & (self.codes[:, None] == self.codes), axis=2)
         out = np.argmin(squares, axis=2) if self.first_out else np.arange(n)
         shares = (same - (self.codes[out] == self.codes)) / (np.count_nonzero(near, axis=2) - 1)
@@ -362,7 +360,7 @@ class Dependency:
             some = part if which is None else which[part]
             rows, others = points.rows(some), points.rows(_ALL)
             squares = self._squares(rows, others, members) + _share(x, rows, others)
-            near = squares <= reach(self.rule, squares, points.weights)[:, None] * TUNING.radius_slack
+            near = squares <= reach(self.rule, squares, points.weights)[:, None] * (1 + TIE)
             counts = (near.astype(np.float32) @ points.table).astype(np.float64)
             shares = (counts - points.none(some)) / (counts.sum(axis=1) - 1)[:, None]
             total.take(float((points.table[some] * shares).sum()), int(points.table[some].sum()))
@@ -386,7 +384,7 @@ class Dependency:
         if members:
             less = sum(_share(self.columns[j], rows, others) for j in members)
             cut = cut - less
-            cut[cut < TUNING.min_rest * less] = 0.0
+            cut[cut < TIE * less] = 0.0  # the rest is rounding
         return cut
 
 
