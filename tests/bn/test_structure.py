@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from seqclass.bn import TreeNetwork
+from seqclass.bn import TreeNetwork, _structure
 from seqclass.bn._structure import maximum_spanning_tree, pair_weights
 
 
@@ -183,6 +183,15 @@ def test_wrong_structures_are_named(graph, words):
 def test_what_is_no_graph_is_refused():
     with pytest.raises(TypeError, match="networkx graph"):
         TreeNetwork([(0, 1)]).fit([[0, 1], [1, 0]], [0, 1])
+
+
+def test_pairs_of_twenty_thousand_features_are_weighed_and_of_no_more(monkeypatch):
+    weighed = []
+    monkeypatch.setattr(_structure, "conditional_mutual_information", lambda X, *_: weighed.append(X.shape[1]))
+    pair_weights(sparse.csr_array((4, 20_000)), np.array([0, 1, 0, 1]), np.full(20_000, 2), 2, None)
+    with pytest.raises(ValueError, match="keep at most 20000 features"):
+        pair_weights(sparse.csr_array((4, 20_001)), np.array([0, 1, 0, 1]), np.full(20_001, 2), 2, None)
+    assert weighed == [20_000]
 
 
 @pytest.mark.slow
