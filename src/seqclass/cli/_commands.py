@@ -189,7 +189,11 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Tell what the classifier costs on rows that it has not seen, by fitting it again without each of N folds; 0: "
     "do not.  [default: 5; of adaptive 3, or 10 with --effort thorough]",
 )
-@click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
+@click.option(
+    "--set-aside",
+    type=File("table"),
+    help="Learn from half of the rows, and write the others to this file, with the columns of --drop.",
+)
 @seed_option
 @click.option("--verbose", is_flag=True, help="Say what was tried, the bound and the outcomes too, as show does.")
 @json_option

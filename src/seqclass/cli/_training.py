@@ -243,8 +243,8 @@ class Aside:
     others: TrainingTable
 
     @classmethod
-    def from_rows(cls, rows: TrainingTable, path: Path, seed: int) -> Aside:
-        """Half of the rows of a table, of each class alike."""
+    def from_rows(cls, rows: TrainingTable, data: Path, drop: Sequence[str], path: Path, seed: int) -> Aside:
+        """Half of the rows of a table, of each class alike; what nothing is learnt from is there to tell them apart."""
         if not hasattr(rows.X, "columns") or rows.y is None:
             raise InputError("--set-aside is for one table: of a folder put files aside, of arrays without names rows.")
         with as_input_errors():
@@ -257,6 +257,9 @@ class Aside:
             )
         aside = assign_folds(rows.y.to_numpy(), 2, seed) == 1
         frame = rows.X[aside].assign(**{str(rows.y.name): rows.y[aside].to_numpy()})
+        if drop:
+            whole, _ = read_columns(data, (), str(rows.y.name), form=form())
+            frame = whole.loc[frame.index, [*dict.fromkeys(drop)]].join(frame)
         return cls(frame, path, TrainingTable(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
 
     def write(self) -> None:
