@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray
+from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray
 from seqclass._utils.model_files import Stored
 from seqclass.pomdp.one_step import available_questions, candidate_questions, one_step_costs, row_parts, unit
 from seqclass.pomdp.policy import DECIDE
@@ -184,7 +184,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             -1 where nothing is open, or nothing that the rule would ask.
         """
         question = np.full(len(belief), DECIDE)
-        for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, CACHE_BYTES):
+        for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, CHUNK_BYTES / 8):
             question[part] = self._next_of(some)
         return question
 

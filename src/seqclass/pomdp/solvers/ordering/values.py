@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import CACHE_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import DeadlineExceeded
 from seqclass._utils.stored import check_numbers, require, require_list, require_part, require_whole
@@ -215,7 +215,7 @@ class RulePolicy(ChoosingPolicy):
                 belief._cache["continuation_cost"] = known
             return known[1], known[2]
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
-        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, CACHE_BYTES):
+        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, CHUNK_BYTES / 8):
             following = NextQuestion(self.values.rule, belief[rows[part]])
             question[part], cost[part] = following.question, self.values.going_on(following)
         return question, cost
