@@ -53,6 +53,19 @@ def test_parts_that_do_not_fit(field: str, value: Any, message: str) -> None:
         replace(TOY, **{field: value})
 
 
+def test_labels_of_a_shuffled_frame_go_by_position() -> None:
+    rows = pd.DataFrame({"a": [0.0, 1.0, 2.0], "y": [0, 1, 1]}).iloc[[2, 0, 1]]
+    data = Dataset("shuffled", rows[["a"]], rows["y"], ("well", "ill"), train_index=[0, 2], test_index=pd.Series([1]))
+    assert data.labels.tolist() == ["ill", "well", "ill"]
+    assert data.y[data.train_index].tolist() == [1, 1]
+    assert data.take(data.test_index).y.tolist() == [0]
+
+
+def test_labels_instead_of_numbers_are_refused_in_words() -> None:
+    with pytest.raises(ValueError, match=r"place of its class .* np\.unique\(labels, return_inv"):
+        Dataset("toy", np.eye(2), np.array(["ill", "well"]), ("ill", "well"))
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
 def test_positions_of_a_sparse_set_are_narrow_where_they_fit(form: str) -> None:
     wide = sp.random_array((30, 20), density=0.2, format=form, rng=np.random.default_rng(0))

@@ -243,6 +243,9 @@ class Dataset:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", _narrow_indices(self.X))
+        for name in ("y", "train_index", "valid_index", "test_index"):
+            if (value := getattr(self, name)) is not None:  # a Series would be read by its labels, not by position
+                object.__setattr__(self, name, np.asarray(value))
         if not hasattr(self.X, "shape") or len(self.X.shape) != 2:
             raise ValueError(f"X of {self.name!r} must have rows and columns.")
         n, m = self.X.shape
@@ -253,7 +256,11 @@ class Dataset:
         if twice := next((label for i, label in enumerate(labels) if label in labels[:i]), ""):
             raise ValueError(f"class_names of {self.name!r}: two classes or decisions are called {short_repr(twice)}.")
         if self.y.shape != (n,) or self.y.dtype.kind not in "iu":
-            raise ValueError(f"y of {self.name!r} must hold an integer for each of the {n} rows, got {self.y.shape}.")
+            raise ValueError(
+                f"y of {self.name!r} must hold an integer for each of the {n} rows, the place of its class in "
+                f"class_names, got {self.y.dtype} of shape {self.y.shape}: "
+                "class_names, y = np.unique(labels, return_inverse=True)."
+            )
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):
             raise ValueError(f"y of {self.name!r} must lie between 0 and {len(self.class_names) - 1}.")
         for name in ("feature_names", "feature_costs", "discounted_costs", "groups", "bundles", "delays"):
