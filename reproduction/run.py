@@ -57,7 +57,7 @@ class Progress:
     latest: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reproduced:
     """A table or figure with what was found.
 
@@ -97,6 +97,9 @@ class Reproduced:
     error: str = ""
     curves: tuple[Drawn, ...] = ()
     quick: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Reproduced: {self.table.title}; {len(self.rows)} figures{_QUICK if self.quick else ''}>"
 
     @property
     def has_picture(self) -> bool:
@@ -141,7 +144,7 @@ class Reproduced:
         head |= {"seconds": self.seconds, "work": self.work, "error": self.error}
         return head | {"rows": [asdict(row) for row in self.rows], "left_out": self.left_out}
 
-    def frame(self) -> Any:
+    def to_frame(self) -> Any:
         """Rows as a data frame.
 
         Returns

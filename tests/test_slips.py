@@ -16,8 +16,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, chi2
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana
+from seqclass.analysis import reachable_beliefs
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.ordering import check_order
+from seqclass.drift import DriftTest
 from seqclass.export import policy_data
 from seqclass.persistence import register
 from seqclass.pomdp import (
@@ -36,11 +38,15 @@ from seqclass.pomdp import (
     certify,
     cost_sweep,
     evaluate,
+    to_pomdp_py,
 )
 from seqclass.selection import EFS
+from seqclass.serve import create_app
 from seqclass.testing import check_observation_model
 
 RNG = np.random.default_rng(0)
+#: Costs of decisions as `DataFrame.to_dict` gives them, which does not say what is a row.
+DICTS = Costs(0.01, decision_costs={"a": {"a": 0, "b": 1}, "b": {"a": 5, "b": 0}})
 Y = np.repeat(["a", "b"], 40)
 X = np.c_[RNG.normal(size=80) + 2 * (Y == "a"), RNG.normal(size=(80, 3))].round(2)
 
@@ -607,3 +613,32 @@ def test_policies_of_own_solvers_may_answer_yes_or_no() -> None:
         for answer in (lambda info: info.probabilities.max(axis=1) < 2, lambda info: [info.stage] * len(info))
     )
     assert yes == stage == [X.shape[1]] * len(X)
+
+
+def test_things_given_in_the_wrong_place() -> None:
+    clf = SequentialClassifier().fit(pd.DataFrame(X, columns=list("abcd")), Y)
+    rows = pd.DataFrame(X[:2], columns=list("abcd"))
+    for error, message, call in [
+        (ValueError, r"X must be rows, or the values of one, got 3; row 3 is X\[3:4\]", lambda: clf.explain(3)),
+        (TypeError, "known must be a dict of values by feature", lambda: clf.belief(rows)),
+        (TypeError, r"problem must be .* such as clf\.problem_", lambda: reachable_beliefs(clf)),
+        (TypeError, r"record must be what clf\.acquire", lambda: DriftTest.from_classifier(clf).update(rows, Y[:2])),
+        (TypeError, r"no setting 'held_out': give it to fit\(X, y, held_out=", lambda: etana(held_out=3)),
+        (ValueError, "decision_costs must be a data frame .* not a dict", lambda: etana(DICTS).fit(X, Y)),
+        (TypeError, "models must be a path, .* got SequentialClassifier", lambda: create_app(clf)),  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_parts_of_names_come_before_names_that_look_alike() -> None:
+    clf = SequentialClassifier().fit(pd.DataFrame(X[:, :2], columns=["seconds_fit", "realised_cost"]), Y)
+    with pytest.raises(ValueError, match="did you mean 'realised_cost' or 'seconds_fit'"):
+        clf.belief({"cost": 1.0})
+
+
+def test_large_records_show_themselves_in_a_line() -> None:
+    clf = SequentialClassifier().fit(X, Y)
+    assert repr(clf.agent_).startswith("<Agent: 2 classes, 4 features, <")
+    pytest.importorskip("pomdp_py")
+    assert re.fullmatch(r"<PomdpPyModels: \d+ states, \d+ actions, .*>", repr(to_pomdp_py(clf.problem_)))

@@ -260,6 +260,8 @@ class DriftTest(Readable):
 
     def _excess(self, record: AcquisitionRecord | Session, y: Any) -> FloatArray:
         """What decisions have cost beyond what was expected, (n,)."""
+        if not hasattr(record, "decision"):
+            raise TypeError(f"record must be what clf.acquire(X) gave, or a session, got {type(record).__name__}.")
         costs, decisions = np.asarray(self.decision_costs), np.asarray(self.decisions)
         y = [y] if np.ndim(record.decision) == 0 else y
         posterior, decision = np.atleast_2d(record.posterior), np.atleast_1d(record.decision)

@@ -533,6 +533,10 @@ def test_sequential_classifiers_inside_others(tmp_path: Path, undisturbed: Resul
         assert piped[name].tolist() == pytest.approx(alone[name].tolist(), abs=0.05)
 
 
+#: Rows and labels as they come first to mind.
+OWN_TABLES = [{"iris": (np.eye(4), [0, 1, 0, 1])}, pd.DataFrame({"a": [0.0, 1.0]}), [(np.eye(4), [0, 1, 0, 1])]]
+
+
 def test_wrong_settings_are_refused_before_any_work(tmp_path: Path) -> None:
     iris = load("iris")
     for error, message, experiment in [
@@ -542,6 +546,7 @@ def test_wrong_settings_are_refused_before_any_work(tmp_path: Path) -> None:
         (TypeError, "seeds must be", small(seeds=[0.5])),
         (ValueError, "two sets are called 'iris'", small(data=["iris", iris])),
         (ValueError, "no data set 'irys'", small(data="irys")),
+        *((TypeError, r"got \w+; data of your own are .*Dataset\(", small(data=data)) for data in OWN_TABLES),
         (ValueError, "has no prices of its own", small(feature_costs="dataset")),
         (ValueError, "missing_cost is for", small(missing_cost=1.0)),
         (ValueError, "comes without train_index", small(cv=SourceSplit())),

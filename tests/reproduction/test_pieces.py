@@ -129,6 +129,6 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert len(after) == 10  # two runs of five searches
     assert {key: after[key] for key in before} == before
     (undisturbed,) = reproduce(["semi_rfs-fig3"], quick=True)
-    frames = [part.frame() for part in (found, undisturbed)]
+    frames = [part.to_frame() for part in (found, undisturbed)]
     untimed = [frame[frame["quantity"] != "seconds to RFS's final error"] for frame in frames]
     assert untimed[0].equals(untimed[1])

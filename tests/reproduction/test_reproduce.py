@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -64,7 +65,8 @@ def test_tables_of_classifiers_share_cells_and_go_on(stand_ins: Path) -> None:
     assert (stored["error"] == "").all()
     again = reproduce(["etana-2", "etana-3"], path=path, data_dir=stand_ins, quick=True)
     assert len(Results.load(path).to_frame()) == len(stored)
-    assert [part.frame().to_csv() for part in again] == [part.frame().to_csv() for part in first]
+    assert [part.to_frame().to_csv() for part in again] == [part.to_frame().to_csv() for part in first]
+    assert re.fullmatch(r"<Reproduced: Table 2: .*; \d+ figures \(a quick run .*\)>", repr(first[0]))
     row = by_method(first[0], "accuracy", "Madelon")["ETANA"]
     assert row.paper == 0.6233
     assert row.code == 0.602
@@ -142,7 +144,7 @@ def test_tables_come_one_by_one_with_progress(stand_ins: Path) -> None:
     again = list(iter_reproduced(["semi_rfs-fig3"], path=stand_ins / "run.db", **settings))
     assert [progress.done for progress in seen[1:]] == [seen[-1].total]  # all is there
     assert again[0].work == found[1].work
-    assert again[0].frame().equals(found[1].frame())
+    assert again[0].to_frame().equals(found[1].to_frame())
 
 
 def test_what_is_not_a_run_is_refused_at_once(tmp_path: Path) -> None:

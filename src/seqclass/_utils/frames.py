@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, is_fitted, require
-from seqclass._utils.text import MAX_EXACT, Remedied, at_place, fold_text, join_names, raise_all, short_repr
+from seqclass._utils.text import MAX_EXACT, AnswerError, at_place, fold_text, join_names, raise_all, short_repr
 
 #: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
 MAX_CATEGORIES = 50
@@ -438,14 +438,14 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     return {text: number for text, number in floats if several[text] == 1} | known
 
 
-def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any], more: str) -> Remedied:
+def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any], more: str) -> AnswerError:
     alike = {fold_text(known): known for known in categories.tolist()}
     meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := fold_text(str(value))) in alike]
     more += f" Unknown as well: {join_names(new[1:])}." if new[1:] else ""
     more += f" Perhaps {', '.join(meant[:_MAX_EXAMPLES])}." if meant else ""
     known = join_names(categories.tolist()) or "none"
     wrong = f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are {known}.{more}"
-    return Remedied(wrong, "category")
+    return AnswerError(wrong, "category")
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:

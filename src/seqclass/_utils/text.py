@@ -209,7 +209,7 @@ class ParameterTypeError(OfParameter, TypeError):
     """A parameter is of a wrong kind."""
 
 
-class Remedied(ValueError):
+class AnswerError(ValueError):
     """What an error says is wrong, and by its name what to do about it: its arguments."""
 
     #: What to do in Python and on the command line; other surfaces have their own words for the same names.
@@ -223,9 +223,9 @@ class Remedied(ValueError):
     def __str__(self) -> str:
         return self.spell({})
 
-    def at(self, place: str) -> Remedied:
+    def at(self, place: str) -> AnswerError:
         """An error like this that says where it is."""
-        return Remedied(f"{place}{self.args[0]}", self.args[1])
+        return AnswerError(f"{place}{self.args[0]}", self.args[1])
 
     def spell(self, remedies: Mapping[str, str]) -> str:
         """What is wrong, and what to do in the words of a surface."""
@@ -234,15 +234,15 @@ class Remedied(ValueError):
 
 def at_place(error: ValueError, place: str) -> ValueError:
     """An error like this that says where it is."""
-    return error.at(place) if isinstance(error, Remedied) else ValueError(f"{place}{error}")
+    return error.at(place) if isinstance(error, AnswerError) else ValueError(f"{place}{error}")
 
 
 def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
     """Message of an error on one line, with a full stop, and what to do about it in the words of a surface."""
     if isinstance(error, Problems):
-        texts = (one.spell(remedies or {}) if isinstance(one, Remedied) else str(one) for one in error.args)
+        texts = (one.spell(remedies or {}) if isinstance(one, AnswerError) else str(one) for one in error.args)
         return " ".join(map(end_sentence, map(brief, texts)))
-    text = error.spell(remedies or {}) if isinstance(error, Remedied) else str(error)
+    text = error.spell(remedies or {}) if isinstance(error, AnswerError) else str(error)
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.strerror}: {short_repr(str(error.filename))}"
     elif isinstance(error, MemoryError):
@@ -314,7 +314,7 @@ def near(name: str, names: Sequence[str], what: str = "the columns are") -> str:
     # likeness takes its time, so neither among names without end nor among very long ones
     short = [n for n in names[:10_000] if len(n) <= _LONGEST] if len(name) <= _LONGEST else []
     parts = [n for n in short if len(wanted) > 2 and f"_{wanted}" in n.casefold()]  # cost: feature_costs
-    matches = same or list(dict.fromkeys([*get_close_matches(name, short, n=3, cutoff=0.5), *parts]))
+    matches = same or list(dict.fromkeys([*parts, *get_close_matches(name, short, n=3, cutoff=0.5)]))
     if matches:
         return f"did you mean {' or '.join(map(short_repr, matches[:3]))}?"
     return f"{what} {join_names(names)}."

@@ -32,6 +32,8 @@ def in_order(value: Any, name: str, *labels: Any) -> Any:
         keys, value = [list(value)], np.array(list(value.values()), dtype=object)
     elif hasattr(value, "iloc") and value.ndim == len(labels):
         keys, value = [axis.tolist() for axis in value.axes], value.to_numpy()
+    elif named:
+        raise ParameterError(name, "must be a data frame with a row a class and a column a decision, not a dict.")
     else:
         return value
     what = ("entries",) if len(labels) == 1 else ("rows", "columns")
@@ -234,6 +236,8 @@ def check_settings(settings: Mapping[str, Any], maker: Any, kind: Any) -> None:
     known = [name for name in (*inspect.signature(maker).parameters, *kind._get_param_names()) if name != "settings"]
     for name in settings:
         if name not in known:
+            if name in inspect.signature(kind.fit).parameters:
+                raise TypeError(f"{maker.__name__} has no setting {name!r}: give it to fit(X, y, {name}=...).")
             there = near(name, list(dict.fromkeys(known)), "there are")
             raise TypeError(f"{maker.__name__} has no setting {short_repr(name)}; {there}")
 

@@ -14,7 +14,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.marks import VALUES, check_marks, mark_prefix, read_marks
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import Remedied, join_names, short_repr
+from seqclass._utils.text import AnswerError, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name, marks_of, whole_problem
 from seqclass.agent.choices import category_choices
@@ -157,11 +157,11 @@ def finite(name: str, value: Any) -> float:
         wrong = f"feature {short_repr(name)} must be a number, got {short_repr(value)}"
         if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", str(value)):
             wrong += f": write {str(value).strip().replace(',', '.')}"
-        raise (Remedied(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
+        raise (AnswerError(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
     except OverflowError:
         number = np.inf
     if not math.isfinite(number):
-        raise Remedied(f"feature {short_repr(name)} must be finite, got {short_repr(value)}", "missing")
+        raise AnswerError(f"feature {short_repr(name)} must be finite, got {short_repr(value)}", "missing")
     return number
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import plain_data
+from seqclass._utils.text import short_repr
 from seqclass.agent._case import Feature, Question, Questions
 from seqclass.agent.agent import (
     Agent,
@@ -200,6 +201,8 @@ def _as_rows(agent: Agent, X: Any) -> Any:
     if sp.issparse(X):
         X = X.reshape(1, -1) if X.ndim == 1 else X
         return X if X.format in ("csr", "csc") else X.tocsr()
+    if not hasattr(X, "columns") and np.ndim(X) == 0:
+        raise ValueError(f"X must be rows, or the values of one, got {short_repr(X)}; row 3 is X[3:4].")
     if hasattr(X, "columns") or np.ndim(X) != 1:
         return X if hasattr(X, "shape") else np.asarray(X)
     row = np.empty((1, len(X)), dtype=object)

@@ -53,7 +53,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Agent:
     """Everything that was fitted: how to code a case, the model, prices, the problem, the policy, and the decisions.
 
@@ -127,6 +127,9 @@ class Agent:
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     differential: Differential | None = None
+
+    def __repr__(self) -> str:
+        return f"<Agent: {len(self.classes)} classes, {self.n_features} features, {self.policy!r}>"
 
     @property
     def n_features(self) -> int:

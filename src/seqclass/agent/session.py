@@ -15,7 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import spelt
 from seqclass._utils.progress import log_event
-from seqclass._utils.text import Remedied, belief_text, join_names, money, near, short_repr, value_text, visible
+from seqclass._utils.text import AnswerError, belief_text, join_names, money, near, short_repr, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.agent._case import Answer, Case, Feature, Questions, finite, savings, without_missing
 from seqclass.agent._case import Question as Question
@@ -556,7 +556,7 @@ class Session:
         """
         stored = read_session(saved, len(self._questions.histories.lots))
         if stored.model != fingerprint(self._agent):
-            raise ValueError("this session was saved with another model.")
+            raise ValueError("this session was saved with another model: load that one, or begin anew, known={...}.")
         self._replay(stored)
 
     def _replay(self, stored: SavedSession, corrected: bool = False) -> None:
@@ -590,7 +590,7 @@ class Session:
         """What is known by question and feature, None where a feature is known to be missing and that may tell."""
         values_by_question: dict[int, dict[str, Any]] = {}
         whole = list[int]()
-        if not hasattr(known, "items"):
+        if not hasattr(known, "items") or hasattr(known, "columns"):
             raise TypeError(
                 f"known must be a dict of values by feature, such as {{'age': 63}}, got {short_repr(known)}."
             )
@@ -711,23 +711,23 @@ class Session:
         encoder = self._agent.encoder
         if feature.categories and is_missing(value):
             known = f"must be one of {join_names(feature.categories)}, got {short_repr(value)}"
-            raise Remedied(f"feature {short_repr(feature.name)} {known}", "missing")
+            raise AnswerError(f"feature {short_repr(feature.name)} {known}", "missing")
         if feature.categories and encoder is not None:
             if not spelt(value):
                 wrong = f"feature {short_repr(feature.name)} must be a category, got {short_repr(value)}"
-                raise Remedied(wrong, "missing")
+                raise AnswerError(wrong, "missing")
             number = encoder.code(encoder.columns_[feature.column], value, self._agent.handle_unknown)
         else:
             number = finite(feature.name, value)
             if number < 0 and isinstance(self._agent.coder.discretizer, str):  # where a table has -1, a cell is missing
                 wrong = f"feature {short_repr(feature.name)} must be an outcome from 0 on, got {short_repr(value)}"
-                raise Remedied(wrong, "missing")
+                raise AnswerError(wrong, "missing")
         return self._agent.coder.code_value(feature.column, number)
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
         if any(answer.name == name for answer in self._answers):
-            raise Remedied(f"{short_repr(name)} was answered before", "answered")
+            raise AnswerError(f"{short_repr(name)} was answered before", "answered")
         known = known or question in self._questions.known_at_start  # whenever it is told
         panel, saving, _ = (
             (list[int](), 0.0, 0.0) if known else self._next_questions()
@@ -759,7 +759,7 @@ class Session:
         beside = f"given {', '.join(answers)}" if answers else "by the model"
         wrong = f"{_answer_text(name, value)} is impossible {beside}"
         if answers and not known:
-            return Remedied(wrong, "impossible")
+            return AnswerError(wrong, "impossible")
         mend = "correct what was told as known" if answers else "check it"
         return ValueError(f"{wrong}: {mend}; where all is true, the model should allow for it.")
 

@@ -76,6 +76,9 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
     >>> load("cube", n_samples=100, random_state=1)
     Dataset('cube', 100 x 20, 8 classes)
     """
+    if not isinstance(name, (str, os.PathLike)):
+        own = "data of your own are seqclass.datasets.Dataset(name, X, y, class_names)"
+        raise TypeError(f"a data set must be a name or a path, got {type(name).__name__}; {own}.")
     text = os.fspath(name)
     if isinstance(name, str) and name.startswith(_OPENML):
         return load_openml(name.removeprefix(_OPENML), **settings)

@@ -578,7 +578,8 @@ def _compute(
 
 def _check_axis(values: Any, name: str) -> list[Any]:
     """Settings of one axis of the grid: some, all different."""
-    if isinstance(values, (str, Path)) or not isinstance(values, Iterable):
+    keyed = name == "data" and (isinstance(values, Mapping) or hasattr(values, "columns"))  # lists of their keys
+    if keyed or isinstance(values, (str, Path)) or not isinstance(values, Iterable):
         values = [values]
     listed = list(values)
     if not listed:

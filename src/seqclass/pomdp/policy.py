@@ -92,7 +92,7 @@ class Policy(Stored, ABC):
             )
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
-        check_kind(problem, AcquisitionProblem, "problem", "an AcquisitionProblem")
+        check_kind(problem, AcquisitionProblem, "problem", "an AcquisitionProblem, such as clf.problem_")
         if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
             raise TypeError(
                 f"n_stages must be an integer, got {short_repr(n_stages)}; what a solver reports goes by info=."

@@ -103,6 +103,8 @@ def create_app(
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.")
     if isinstance(models, (str, os.PathLike)):
         labels, models = {Path(models).stem: labels}, {Path(models).stem: models}
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models must be a path, or paths by name, got {type(models).__name__}: save it first.")
     meters, texts, watch = _Meters(), CaseTexts(key), Watch()
     served = Models({name: Path(path) for name, path in models.items()}, meters.files, labels or {})
     forms, ready = Forms(served), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

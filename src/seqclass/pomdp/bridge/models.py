@@ -376,7 +376,7 @@ def _revive(kind: str, name: str, key: tuple[int, ...]) -> Any:
     return getattr(types(), kind)(name, key)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PomdpPyModels:
     """A problem in pomdp-py's own types, with discount 1.
 
@@ -420,6 +420,10 @@ class PomdpPyModels:
     agent: Any
     env: Any
     horizon: int
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.states)} states, {len(self.actions)} actions, {len(self.observations)} observations"
+        return f"<PomdpPyModels: {sizes}, horizon {self.horizon}>"
 
 
 def to_pomdp_py(
