@@ -61,6 +61,18 @@ def test_labels_of_a_shuffled_frame_go_by_position() -> None:
     assert data.take(data.test_index).y.tolist() == [0]
 
 
+def test_costs_go_by_their_names() -> None:
+    rows, prices = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), {"b": 0.1, "a": 0.9}
+    costs = pd.DataFrame([[0, 5], [1, 0]], index=["ill", "well"], columns=["ill", "well"])
+    for given in (prices, pd.Series(prices), [0.9, 0.1]):
+        data = Dataset("toy", rows, [0, 1], ("well", "ill"), feature_costs=given, decision_costs=costs)
+        assert data.names() == ["a", "b"]
+        assert data.costs().feature_costs.tolist() == [0.9, 0.1]
+        assert data.decision_costs.tolist() == [[0, 1], [5, 0]]
+    with pytest.raises(ValueError, match="feature_costs: its entries are called 'a', 'c', which should be 'a', 'b'"):
+        Dataset("toy", rows, [0, 1], ("well", "ill"), feature_costs={"a": 1.0, "c": 2.0})
+
+
 def test_labels_instead_of_numbers_are_refused_in_words() -> None:
     with pytest.raises(ValueError, match=r"place of its class .* np\.unique\(labels, return_inv"):
         Dataset("toy", np.eye(2), np.array(["ill", "well"]), ("ill", "well"))

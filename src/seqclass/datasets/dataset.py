@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr, visible
-from seqclass._utils.validation import check_costs, check_real
+from seqclass._utils.validation import check_costs, check_real, in_order
 from seqclass.costs import Costs
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
@@ -166,9 +166,10 @@ class Dataset:
     class_names : tuple of str
         Label of each class.
     feature_names : tuple of str or None
-        Name of each feature; None if they have none.
+        Name of each feature, by default those of a data frame's columns; None if they have none.
     feature_costs : ndarray of shape (n_features,) or None
         Price of each feature in the units of the source; NaN for features without a price. None: there are no prices.
+        A dict or a Series by feature is put into the order of the columns, as are the other costs.
     discounted_costs : ndarray of shape (n_features,) or None
         Price of a feature once another one of its group has been acquired.
     groups : tuple of length n_features or None
@@ -249,6 +250,8 @@ class Dataset:
         if not hasattr(self.X, "shape") or len(self.X.shape) != 2:
             raise ValueError(f"X of {self.name!r} must have rows and columns.")
         n, m = self.X.shape
+        if self.feature_names is None and all(isinstance(name, str) for name in getattr(self.X, "columns", [0])):
+            object.__setattr__(self, "feature_names", tuple(self.X.columns))
         for name in ("class_names", "decisions", "feature_names", "groups", "bundles"):
             if isinstance(value := getattr(self, name), str):
                 raise ValueError(f"{name} of {self.name!r} must be a list of names, got the text {short_repr(value)}.")
@@ -263,7 +266,12 @@ class Dataset:
             )
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):
             raise ValueError(f"y of {self.name!r} must lie between 0 and {len(self.class_names) - 1}.")
-        for name in ("feature_names", "feature_costs", "discounted_costs", "groups", "bundles", "delays"):
+        columns = ("feature_costs", "discounted_costs", "delays")
+        for name in (*columns, "decision_costs"):
+            if (value := getattr(self, name)) is not None:
+                axes = [self.names()] if name in columns else [self.class_names, labels]
+                object.__setattr__(self, name, np.asarray(in_order(value, name, *axes), dtype=np.float64))
+        for name in ("feature_names", *columns, "groups", "bundles"):
             value = getattr(self, name)
             if value is not None and len(value) != m:
                 raise ValueError(f"{name} of {self.name!r} must have {m} entries, one a feature, got {len(value)}.")
