@@ -19,7 +19,15 @@ from seqclass._utils.prices_after import PriceAfter, read_prices_after, take_pri
 from seqclass._utils.stored import require, require_array, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import is_unit, join_names, short_repr
-from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
+from seqclass._utils.validation import (
+    check_costs,
+    check_flag,
+    check_integer,
+    check_n_classes,
+    columns_of,
+    in_order,
+    to_mapping,
+)
 from seqclass._utils.warned import warn_caller
 
 __all__ = ["Costs", "Prices", "Visits"]
@@ -203,8 +211,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         """
         check_flag(self.charge_missing, "charge_missing")
         self.unit_name()
-        feature_costs, groups, discounted_costs, bundles, delays = map(
-            _to_mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
+        feature_costs, groups, discounted_costs, bundles, delays = (
+            to_mapping(getattr(self, name), name)
+            for name in ("feature_costs", "groups", "discounted_costs", "bundles", "delays")
         )
         if self.marks is not None and names is not None:
             bundles = self._bundles_with_marks(bundles, names)
@@ -565,11 +574,6 @@ def _prices(
             f"discounted_costs of feature {_name(j, names)} is {discounted[j]:g}, above its full price {full[j]:g}."
         )
     return Prices(full, discounted, labels)
-
-
-def _to_mapping(value: Any) -> Any:
-    """Give a pandas Series as the mapping that its index makes it."""
-    return value.to_dict() if hasattr(value, "to_dict") and hasattr(value, "index") else value
 
 
 def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable] | None) -> FloatArray:

@@ -22,11 +22,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqclass._utils import stored
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, unmask
+from seqclass._utils.frames import frame_columns
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_finite, check_integer, plain_labels
+from seqclass._utils.validation import check_finite, check_integer, in_order, plain_labels
 
 __all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
@@ -160,10 +161,11 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         ValueError
             If data or settings are invalid, or a class has a single series.
         """
-        X, y = validate_data(self, X, plain_labels(y))
+        step_cost = in_order(self.step_cost, "step_cost", frame_columns(X))
+        X, y = validate_data(self, unmask(X), plain_labels(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         n_steps = int(X.shape[1])
-        price = check_finite(1 / n_steps if self.step_cost is None else self.step_cost, "step_cost")
+        price = check_finite(1 / n_steps if step_cost is None else step_cost, "step_cost")
         if price.shape not in ((), (n_steps,)) or (price < 0).any():
             raise ValueError(f"step_cost must be a price of at least 0, or one for each of the {n_steps} steps.")
         cv, seed = check_integer(self.cv, "cv", 2), check_integer(self.random_state, "random_state", 0)
@@ -243,7 +245,7 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
             If values are missing, there are more steps than in training, or steps of other names.
         """
         check_is_fitted(self, "rule_")
-        X = check_array(self._in_order(X), ensure_min_features=0)
+        X = check_array(self._in_order(unmask(X)), ensure_min_features=0)
         if X.shape[1] > self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} steps, more than the {self.n_features_in_} of training.")
         n, rule = int((self.checkpoints_ <= X.shape[1]).sum()), self._rule

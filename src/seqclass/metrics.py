@@ -15,6 +15,7 @@ from seqclass._utils.validation import (
     check_decision_costs,
     check_weights,
     class_numbers,
+    in_order,
     plain_labels,
 )
 from seqclass.evaluation.decision_curves import decision_curve
@@ -68,7 +69,7 @@ def realised_cost(
     >>> realised_cost([0, 1, 1], [0, 1, 0], [0.01, 0.02, 0.03])
     0.35333333333333333
     """
-    truth, decided = np.asarray(plain_labels(y_true, "y_true")), np.asarray(decision)
+    truth, decided = np.asarray(plain_labels(y_true, "y_true")), np.asarray(in_order(decision, "decision", None))
     if truth.shape != decided.shape or truth.ndim != 1:
         raise ValueError(f"y_true and decision must be vectors of one length, got {truth.shape} and {decided.shape}.")
     if not truth.size:

@@ -65,8 +65,18 @@ def take_columns(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder |
     return part.reindex(columns=labels)
 
 
+def rows_as_frame(X: Any) -> Any:
+    """Rows of a data frame in a list, of which each has the names, as a data frame; anything else as it is."""
+    if not isinstance(X, (list, tuple)) or not X or not all(hasattr(row, "iloc") and row.ndim == 1 for row in X):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(list(X)).infer_objects()
+
+
 def plain_data(X: Any) -> Any:
     """Give data in a form that is read as it is meant: polars and Arrow as pandas, masked cells as missing."""
+    X = rows_as_frame(X)
     if hasattr(X, "columns") and hasattr(X, "get_column"):
         import pandas as pd
 

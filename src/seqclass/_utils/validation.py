@@ -26,8 +26,15 @@ def check_kind(value: Any, kind: type, name: str, what: str) -> None:
 
 
 def in_order(value: Any, name: str, *labels: Any) -> Any:
-    """Put what pandas, or a dict, has by name into the order of labels, an axis each; leave anything else as it is."""
+    """Put what pandas, or a dict, has by name into the order of labels, an axis each; leave anything else as it is.
+
+    An axis of None has no names.
+    """
+    if np.ma.is_masked(value):
+        raise ParameterError(name, "must be finite; it holds masked entries.")
     named = isinstance(value, Mapping)
+    if named and labels[0] is None:
+        raise ParameterTypeError(name, "must have its entries in order, as there are no names to go by; got a dict.")
     if named and len(labels) == 1:
         keys, value = [list(value)], np.array(list(value.values()), dtype=object)
     elif hasattr(value, "iloc") and value.ndim == len(labels):
@@ -38,11 +45,28 @@ def in_order(value: Any, name: str, *labels: Any) -> Any:
         return value
     what = ("entries",) if len(labels) == 1 else ("rows", "columns")
     for axis, (own, wanted) in enumerate(zip(keys, labels)):
+        if wanted is None:
+            continue
         known = np.asarray(wanted).tolist()
         # what pandas numbers has no names of its own, and is in order
         if own != known and (named or own != list(range(len(known)))):
             value = np.take(value, _places(own, known, name, what[axis]), axis=axis)
     return value
+
+
+def own_labels(value: Any, axis: int = 0) -> list[Any] | None:
+    """What pandas calls the entries along an axis; None of what it numbers, and of anything else."""
+    labels = value.axes[axis].tolist() if hasattr(value, "iloc") else None
+    return None if labels is None or labels == list(range(len(labels))) else labels
+
+
+def to_mapping(value: Any, name: str) -> Any:
+    """A pandas Series as the dict that its index makes it, where its labels differ; leave anything else as it is."""
+    if not (hasattr(value, "to_dict") and hasattr(value, "index")):
+        return value
+    if twice := value.index[value.index.duplicated()].tolist():
+        raise ParameterError(name, f"has more than one entry called {short_repr(twice[0])}.")
+    return value.to_dict()
 
 
 def in_order_of_texts(value: Any, name: str, *labels: Sequence[str]) -> Any:
@@ -54,7 +78,7 @@ def in_order_of_texts(value: Any, name: str, *labels: Sequence[str]) -> Any:
 def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int]:
     """Where the labels that are wanted stand."""
     texts, asked = [value_text(label) for label in own], [value_text(label) for label in wanted]
-    if sorted(texts) != sorted(asked):
+    if sorted(texts) != sorted(asked) or len({*texts}) < len(texts):
         more = [label for label, text in zip(own, texts) if text not in asked]
         also = (name, what) == ("decision_costs", "columns") and 0 < len(more) == len(own) - len(wanted)
         further = f"; or name further decisions, decisions={more!r}" if also else ""

@@ -16,11 +16,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.frames import FrameEncoder, column_labels, frame_columns
+from seqclass._utils.frames import FrameEncoder, column_labels, frame_columns, rows_as_frame
 from seqclass._utils.marks import VALUES, mark_prefix, split_marks
 from seqclass._utils.model_files import register
 from seqclass._utils.text import near, short_repr
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, in_order
 from seqclass.agent._coding import OutcomeCoder, check_input, complete_rows
 from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
@@ -189,7 +189,7 @@ class Agent:
         if known is None:
             asked = codes != missing_code
         else:
-            mask, names = np.asarray(known), self.feature_names
+            mask, names = np.asarray(in_order(known, "known", None, None)), self.feature_names
             if names is not None and any(frame_columns(one) not in (None, names.tolist()) for one in (X, known)):
                 raise ValueError("known goes by the columns of the fit in their order: give X[clf.feature_names_in_].")
             shape = (len(codes), self.prices.full.size)
@@ -295,7 +295,7 @@ def with_all_columns(agent: Agent, X: Any) -> Any:
     """Rows with all columns, if they are told by names, of some columns or with marks; others as they are."""
     if sparse.issparse(X):  # of which some call themselves mappings
         return X
-    return complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features)
+    return complete_rows(split_rows(agent, rows_as_frame(X)), agent.feature_names, agent.encoder, agent.n_features)
 
 
 def marks_of(agent: Agent) -> dict[str, list[str]]:

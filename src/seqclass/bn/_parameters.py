@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.validation import check_distribution, check_finite, check_not_negative
+from seqclass._utils.validation import check_distribution, check_finite, check_not_negative, in_order, own_labels
 from seqclass.bn._cpds import conditional_information
 from seqclass.bn._structure import topological
 
 
 def check_cpds(
-    parents: Sequence[npt.ArrayLike], cpds: Sequence[npt.ArrayLike], n_classes: int
+    parents: Sequence[npt.ArrayLike], cpds: Sequence[npt.ArrayLike], classes: npt.NDArray[Any]
 ) -> tuple[list[IntArray], list[FloatArray]]:
     """Check the feature parents and the tables of a network, and put the parents in increasing order."""
     if len(parents) != len(cpds):
@@ -30,10 +30,11 @@ def check_cpds(
         if ((some < 0) | (some >= len(above))).any() or len(np.unique(some)) < len(some):
             raise ValueError(f"parents of feature {feature} must be distinct features, got {some.tolist()}.")
     topological(above)
-    tables = [check_finite(cpd, f"the cpd of feature {feature}") for feature, cpd in enumerate(cpds)]
+    called = [f"the cpd of feature {feature}" for feature in range(len(cpds))]
+    tables = [check_finite(in_order(cpd, name, None, classes), name) for cpd, name in zip(cpds, called)]
     for feature, some in enumerate(above):
         table = tables[feature]
-        wanted = (len(table) if table.ndim else 1, *(len(tables[int(p)]) for p in some), n_classes)
+        wanted = (len(table) if table.ndim else 1, *(len(tables[int(p)]) for p in some), len(classes))
         if table.shape != wanted or len(table) == 0:
             raise ValueError(f"the cpd of feature {feature} must have shape {wanted}, got {table.shape}.")
         if table.min() < 0 or abs(table.sum(axis=0) - 1).max() > 1e-6:
@@ -48,14 +49,15 @@ def check_tables(
     hidden_class: npt.ArrayLike, weights: npt.ArrayLike, tables: Sequence[npt.ArrayLike], n_classes: int
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
     """Check hidden states of classes and the tables of features given them, and put the tables together."""
-    classes = np.asarray(hidden_class)
+    classes, hidden = np.asarray(in_order(hidden_class, "hidden_class", None)), own_labels(hidden_class)
     if classes.dtype.kind not in "iu" or not np.array_equal(np.unique(classes), np.arange(n_classes)):
         raise ValueError(f"hidden_class must hold numbers of classes, each of 0..{n_classes - 1} once at least.")
-    share = check_not_negative(weights, "weights", classes.shape)
+    share = check_not_negative(in_order(weights, "weights", hidden), "weights", classes.shape)
     total = np.bincount(classes, share, n_classes)
     if np.abs(total - 1).max() > 1e-6:
         raise ValueError(f"weights must sum to 1 within each class; they sum to {total.tolist()}.")
-    arrays = [check_finite(table, f"the table of feature {feature}") for feature, table in enumerate(tables)]
+    called = [f"the table of feature {feature}" for feature in range(len(tables))]
+    arrays = [check_finite(in_order(table, name, None, hidden), name) for table, name in zip(tables, called)]
     sizes = np.array([len(table) if table.ndim else 0 for table in arrays], dtype=np.intp)
     result = np.zeros((len(arrays), int(sizes.max(initial=1)), len(classes)))
     for feature, (table, size) in enumerate(zip(arrays, sizes)):
@@ -87,7 +89,8 @@ def set_fitted_attributes(
 ) -> None:
     """Set what a model has beside its tables where it is made of them, and not fitted."""
     model.classes_, model.n_outcomes_, model.n_features_in_ = classes, n_outcomes, len(n_outcomes)
-    model.class_prior_ = check_distribution(class_prior, len(classes), "class_prior")
+    prior = in_order(class_prior, "class_prior", classes)
+    model.class_prior_ = check_distribution(prior, len(classes), "class_prior")
     model.timings_ = {"structure": 0.0, "parameters": 0.0}
     model.state_names_ = check_state_names(state_names, n_outcomes)
     model.feature_names_ = check_feature_names(feature_names, len(n_outcomes))

@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import text_columns
+from seqclass._utils.frames import rows_as_frame, text_columns
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, require_array, require_numbers, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_distribution, check_integer, check_weights
+from seqclass._utils.validation import check_distribution, check_integer, check_weights, in_order
 from seqclass.bn._checks import (
     Codes,
     blank,
@@ -194,7 +194,9 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         ValueError
             If shapes disagree, or a code is out of range; the message names the feature and the value.
         """
+        X = rows_as_frame(X)
         self._note_names(X)
+        n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
         X = check_codes(X, n_outcomes=n_outcomes)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
@@ -271,7 +273,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
                [0.5 , 0.5 ]])
         """
         check_is_fitted(self)
-        exponent = np.array(exponents, dtype=np.float64)
+        exponent = np.array(self._by_feature(exponents, "exponents"), dtype=np.float64)
         if exponent.shape != (self.n_features_in_,):
             raise ValueError(f"exponents must be {self.n_features_in_}, one a feature; got shape {exponent.shape}.")
         if not ((exponent >= 0) & (exponent <= 1)).all():
@@ -615,14 +617,24 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         if (names := text_columns(X)) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
 
+    def _labels(self) -> list[Any] | None:
+        """What the features are called, by the data frame of the fit or by the model itself."""
+        kept = (self.__dict__.get(name) for name in ("feature_names_in_", "questions_", "feature_names_"))
+        return next((list(names) for names in kept if names is not None), None)
+
+    def _by_feature(self, value: Any, name: str) -> Any:
+        """An entry for each feature, by name where it has names."""
+        return in_order(value, name, self._labels())
+
     def _by_name(self, X: Any) -> Any:
         """A data frame in the columns of the fit, as far as it has their names."""
-        own, given = getattr(self, "feature_names_in_", getattr(self, "questions_", ())), text_columns(X)
+        X = rows_as_frame(X)
+        own, given = self._labels() or [], text_columns(X)
         if given is None or not {*own}.intersection(given):
             return X
         if absent := [name for name in own if name not in given]:
             raise ValueError(f"the data frame has no column {short_repr(absent[0])}, which the model was fitted with")
-        return X[[*own]]
+        return X[own]
 
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:

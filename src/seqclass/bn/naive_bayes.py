@@ -132,11 +132,12 @@ class NaiveBayes(ObservationModel):
         first = not hasattr(self, "counts_")
         if first and (classes is None or n_outcomes is None):
             raise ValueError("the first call of partial_fit needs classes and n_outcomes.")
+        if first:
+            self._note_names(X)
+        n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
         if not first:
             self._check_same(classes, n_outcomes)
             classes, n_outcomes = self.classes_, self.n_outcomes_
-        if first:
-            self._note_names(X)
         X = check_codes(self._by_name(X), n_outcomes=n_outcomes, n_features=None if first else self.n_features_in_)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])

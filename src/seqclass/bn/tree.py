@@ -343,7 +343,7 @@ class TreeNetwork(ObservationModel):
         model = cls(conditioning=conditioning)
         check_choice(conditioning, "conditioning", ("auto", "full", "ancestor"))
         labels = check_classes(classes)
-        model.parents_, model.cpds_ = check_cpds(parents, cpds, len(labels))
+        model.parents_, model.cpds_ = check_cpds(parents, cpds, labels)
         n_outcomes = np.array([len(cpd) for cpd in model.cpds_], dtype=np.intp)
         set_fitted_attributes(model, labels, class_prior, n_outcomes, state_names, feature_names)
         model.is_forest_ = all(len(p) < 2 for p in model.parents_)
@@ -692,7 +692,7 @@ class TreeNetwork(ObservationModel):
         for feature, members in enumerate(parents):
             check_array(members, f"parents of feature {feature}", "iu", None)
         if all(cpd is not None for cpd in cpds):
-            again, tables = check_cpds(parents, cpds, len(self.classes_))
+            again, tables = check_cpds(parents, cpds, self.classes_)
             require(all(np.array_equal(a, b) for a, b in zip(parents, again)), "parents_ are not sorted")
             require(all(check_array(c, "a cpd", "f", *t.shape) is c for c, t in zip(cpds, tables)), "cpds_ are wrong")
             require([len(cpd) for cpd in cpds] == self.n_outcomes_.tolist(), "cpds_ have other outcomes")

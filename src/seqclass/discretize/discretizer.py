@@ -23,6 +23,7 @@ from seqclass._utils.information import canonical, label_codes, tables_of
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, require, require_array, require_whole
 from seqclass._utils.text import short_repr
+from seqclass._utils.validation import in_order
 from seqclass.discretize._edges import (
     ClassCodes,
     check_cuts,
@@ -191,7 +192,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """
         check_cuts(self.strategy, self.zero_bin)
         X = check_numbers(self, X, reset=True)
-        n_bins = check_n_bins(self.n_bins, X, y)
+        n_bins = check_n_bins(self._bins(), X, y)
         if y is None and self.strategy in ("auto", "mdlp"):
             raise ValueError(f"strategy={self.strategy!r} needs the labels y in fit.")
         fit = fit_sparse if sp.issparse(X) else fit_dense
@@ -209,6 +210,10 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
             better = leave_one_out_information(self._codes(X), y, self.n_outcomes_) > uniform
             self._cut(np.where(better[:, None], by_rank, edges), constant)
         return self
+
+    def _bins(self) -> Any:
+        """Setting of bins, by the names or else the numbers of columns where it has such."""
+        return in_order(self.n_bins, "n_bins", getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
     def _cut(self, edges: FloatArray, constant: BoolArray) -> None:
         n_inner = np.isfinite(edges).sum(axis=1)
@@ -338,7 +343,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """
         check_is_fitted(self)
         pick = np.asarray(columns, dtype=np.intp)
-        n_bins = self.n_bins if np.ndim(self.n_bins) == 0 else np.asarray(self.n_bins)[pick]
+        n_bins = self.n_bins if np.ndim(self.n_bins) == 0 else np.asarray(self._bins())[pick]
         part = Discretizer(n_bins, strategy=self.strategy, zero_bin=self.zero_bin)
         part.n_outcomes_, part.own_bins_ = self.n_outcomes_[pick], self.own_bins_[pick]
         part.bin_edges_, part.zero_first_ = self.bin_edges_[pick], self.zero_first_

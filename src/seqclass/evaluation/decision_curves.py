@@ -15,6 +15,7 @@ from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import (
     as_number,
     check_decision_costs,
+    check_finite,
     check_not_negative,
     check_real,
     check_weights,
@@ -270,7 +271,7 @@ def decision_curve(
     >>> bool((curve.net_benefit > curve.treat_all().net_benefit).all())
     True
     """
-    labels, chance = np.asarray(plain_labels(y)).reshape(-1), np.asarray(probability, dtype=np.float64)
+    labels, chance = np.asarray(plain_labels(y)).reshape(-1), check_finite(probability, "probability")
     if labels.ndim != 1 or not labels.size or chance.shape != labels.shape:
         raise ValueError(
             f"probability must have an entry for each label, at least one; got shapes {chance.shape}, {labels.shape}."

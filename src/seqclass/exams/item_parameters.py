@@ -19,7 +19,7 @@ from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, sentence, short_repr
-from seqclass._utils.validation import check_choice, check_finite, check_flag, check_real
+from seqclass._utils.validation import check_choice, check_finite, check_flag, check_real, in_order, own_labels
 
 #: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
 _BESIDE = {"N", "M", "xsi.item", "est.guess"}
@@ -294,7 +294,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
 
     if isinstance(table, (str, os.PathLike)):
         table = read_bank_file(table)
-    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_to_columns(table)))
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(*_to_columns(table))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")
     models = [name for name in frame.columns if str(name).lower() in _MODELS and not _is_number(frame[name])][:1]
@@ -402,16 +402,19 @@ def read_bank_file(path: Any) -> Any:
     return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
 
 
-def _to_columns(table: Any) -> Mapping[str, Any]:
+def _to_columns(table: Any) -> tuple[dict[str, Any], list[Any] | None]:
+    """Columns, and the names of the items where these are Series that have some."""
     if not isinstance(table, Mapping):
         raise TypeError(
             f"table must be a data frame, a mapping of columns or the path of a CSV file, got {short_repr(table)}."
         )
-    columns = {name: np.atleast_1d(np.asarray(column)) for name, column in table.items()}
+    items = next((labels for column in table.values() if (labels := own_labels(column))), None)
+    named = {name: in_order(column, f"table: {name}", items) for name, column in table.items()}
+    columns = {name: np.atleast_1d(np.asarray(column)) for name, column in named.items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise ValueError(f"table: its columns must be of one length, got {join_names(sorted(lengths))}.")
-    return columns
+    return columns, items
 
 
 #: An item: kind, slopes, intercepts, lower, upper.

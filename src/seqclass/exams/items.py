@@ -27,6 +27,7 @@ from seqclass._utils.validation import (
     check_integer,
     check_real,
     check_weights,
+    in_order,
     plain_labels,
 )
 from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, count_outcomes, resolve_prior
@@ -104,6 +105,7 @@ class Tested(LatentStateModel):
             return self
         if named is None:
             raise ValueError("y is missing: give labels, or say by cuts= which abilities are the classes.")
+        n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
         X = check_codes(X, n_outcomes=n_outcomes)
         if not X.shape[0]:
             raise ValueError("X has no rows: nothing to fit")
@@ -463,7 +465,7 @@ class ItemResponse(Tested):
         if grid.ndim != 1 or len(grid) < 2 or (np.diff(grid) <= 0).any():
             raise ValueError("points must be a number, or at least two rising abilities.")
         if self.weights is not None:
-            return grid, check_distribution(self.weights, len(grid), "weights")
+            return grid, check_distribution(in_order(self.weights, "weights", grid), len(grid), "weights")
         log_mass = stats.norm.logpdf(grid, mean, sd)
         mass = np.exp(log_mass - log_mass.max())
         return grid, mass / mass.sum()

@@ -219,7 +219,9 @@ class SkillProfile(Tested):
             )
         share = np.full(met.shape[1], 1.0 / met.shape[1])
         if profile_prior is not None:
-            share = check_distribution(profile_prior, met.shape[1], "profile_prior")
+            profiles = ["".join(map(str, profile)) for profile in _profiles(model._q().shape[1]).tolist()]
+            named = in_order_of_texts(profile_prior, "profile_prior", profiles)
+            share = check_distribution(named, met.shape[1], "profile_prior")
         model.slip_errors_ = model.guess_errors_ = None
         model._take(met, of_class, given[0], given[1], share)
         return model

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame
-from seqclass._utils.text import join_names
+from seqclass._utils.frames import is_frame, text_columns
+from seqclass._utils.text import ParameterError, join_names
 from seqclass._utils.validation import check_finite
 from seqclass.agent.agent import agent_of, features_to_ask, to_numbers
 from seqclass.bn.ordering import check_order
@@ -47,14 +47,18 @@ def _columns_in(clf: BaseSequentialClassifier, table: Any) -> list[int] | None:
     """Where a table with names has the columns of the fit, if it has them all."""
     names = getattr(clf, "feature_names_in_", None)
     place = {name: j for j, name in enumerate(table.columns)} if is_frame(table) else {}
-    return None if names is None or not place.keys() >= {*names.tolist()} else [place[name] for name in names.tolist()]
+    if names is None or not place.keys() >= {*names.tolist()} or len(place) < len(table.columns):
+        return None
+    return [place[name] for name in names.tolist()]
 
 
 def chances_in_order(clf: BaseSequentialClassifier, X: Any, chance: Any) -> Any:
     """Probabilities of the columns of the fit, by names, or as ``X`` has them."""
     if (own := _columns_in(clf, chance)) is not None:
         return np.asarray(chance)[:, own]
-    own = _columns_in(clf, X)
+    if (own := _columns_in(clf, X)) is not None and text_columns(chance):
+        raise ParameterError("recording", "must have each column of the fit once, by its name, or no names.")
+    chance = check_finite(chance, "recording")
     return chance if own is None or np.shape(chance) != X.shape else np.asarray(chance)[:, own]
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.validation import check_finite, check_not_negative
+from seqclass._utils.validation import check_finite, check_not_negative, in_order
 from seqclass.metrics import realised_cost
 from seqclass.plots._style import MARKERS, Display, colour, draw, legend_below, open_frame, shorten
 
@@ -74,9 +74,11 @@ class AccuracyFeaturesDisplay(Display):
         n = len(self.names)
         if n == 0:
             raise ValueError("names must hold at least one point.")
-        self.mean_features = check_not_negative(mean_features, "mean_features", (n,))
-        self.accuracy = _check_share(accuracy, "accuracy", (n,))
-        self.intervals = None if intervals is None else _check_share(intervals, "intervals", (n, 2))
+        features = in_order(mean_features, "mean_features", self.names)
+        self.mean_features = check_not_negative(features, "mean_features", (n,))
+        self.accuracy = _check_share(in_order(accuracy, "accuracy", self.names), "accuracy", (n,))
+        ends = in_order(intervals, "intervals", self.names, None)
+        self.intervals = None if intervals is None else _check_share(ends, "intervals", (n, 2))
         if self.intervals is not None:
             low, high = self.intervals.T
             if (low > self.accuracy + 1e-9).any() or (high < self.accuracy - 1e-9).any():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.validation import check_integer, check_not_negative
+from seqclass._utils.validation import check_integer, check_not_negative, in_order
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots._style import Display, OfRecord, colour, draw, shorten
 
@@ -74,6 +74,8 @@ class AcquisitionMapDisplay(OfRecord, Display):
         if not self.classes:
             raise ValueError("classes must hold at least one class.")
         n_classes = len(self.classes)
+        share = in_order(share, "share", self.classes, self.features)
+        counts = in_order(counts, "counts", self.classes)
         self.share = np.asarray(share, dtype=np.float64)
         if self.features or self.share.size:
             self.share = check_not_negative(share, "share", (n_classes, len(self.features)))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import belief_text, near, short_repr
-from seqclass._utils.validation import check_distribution, check_integer
+from seqclass._utils.validation import check_distribution, check_integer, in_order
 from seqclass.agent.agent import agent_of, naming_of
 from seqclass.bn import ObservationModel
 from seqclass.plots._style import FAINT, NEUTRAL, Display, draw, draw_outline, outline_inches, shorten
@@ -91,7 +91,8 @@ class NetworkDisplay(Display):
                 )
             feature = called.index(name) if name in called else int(name)
             seen[feature] = naming.code(feature, value, sizes[feature])
-        prior = model.class_prior_ if prior is None else check_distribution(prior, len(model.classes_), "prior")
+        named = in_order(prior, "prior", model.classes_)
+        prior = model.class_prior_ if prior is None else check_distribution(named, len(model.classes_), "prior")
         self.posterior, self.information = _ask(model, np.asarray(prior), seen, called)
         names, parents, features, targets = model._graph(called)
         telling = np.argsort(-np.nan_to_num(self.information, nan=np.inf), kind="stable")  # what was seen comes first

@@ -27,7 +27,6 @@ from seqclass.pomdp.worlds import (
     Rows,
     class_numbers,
     game_of,
-    n_features_of,
     outcome_name,
 )
 
@@ -328,8 +327,6 @@ def _start(
     """The policy, how cases begin, the start of each, who answers, and the classes, if they are known."""
     problem, agent = game_of(problem)
     policy, rng = policy_of(problem, agent, policy), as_generator(random_state)
-    if observations is not None and agent is None:
-        observations = _by_feature(problem, observations)
     if observations is not None and world is not None:
         raise ValueError("world and observations say both what cases show: leave one of them out.")
     label = None if true_class is None else class_numbers(problem, agent, true_class)
@@ -485,31 +482,6 @@ def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) ->
     if isinstance(case, Mapping):
         return [case] if agent is None else _row_of_columns(agent, case)
     return case if np.ndim(case) == 2 else np.asarray(case)[None]
-
-
-def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
-    """Outcomes by feature of cases of a problem, whose questions are called by name or number."""
-    columns = getattr(observations, "columns", None)
-    if columns is not None:
-        if not all(isinstance(name, str) for name in columns):
-            return observations  # a table of outcomes by feature
-        keys = list(columns)
-    elif isinstance(observations, (list, tuple)) and observations and isinstance(observations[0], Mapping):
-        keys = list(dict.fromkeys(key for case in observations for key in case))
-    else:
-        return observations
-    questions = [problem.names.number(key) for key in keys]
-    if len(set(questions)) < len(questions):
-        twice = next(question for question in questions if questions.count(question) > 1)
-        name = short_repr(problem.names.question(twice))
-        raise ValueError(f"observations has {name} twice, by name or number: give each question one column.")
-    rows = np.full((len(observations), n_features_of(problem)), -1)
-    for key, question in zip(keys, questions):
-        values = [case.get(key) for case in observations] if columns is None else observations[key].tolist()
-        bundle = problem.structure.bundle(question)
-        outcome = np.array([problem.names.code(question, value) for value in values], dtype=np.intp)
-        rows[:, problem.structure.members(question)] = outcome[:, None] if bundle is None else bundle.decode(outcome)
-    return rows
 
 
 def _row_of_columns(agent: AgentLike, case: Mapping[Any, Any]) -> Any:

@@ -19,7 +19,7 @@ from seqclass._utils.arrays import (
     within_classes,
 )
 from seqclass._utils.stored import require, require_numbers
-from seqclass._utils.validation import check_distribution
+from seqclass._utils.validation import check_distribution, in_order, own_labels
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
 from seqclass.pomdp.latent import Hidden, Known, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -94,14 +94,15 @@ class MixtureProblem(AcquisitionProblem):
         max_cost: float | None = None,
         bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
-        weights = check_distribution(hidden_prior, None, "hidden_prior")
-        classes = np.array(hidden_class)
+        weights, hidden = check_distribution(hidden_prior, None, "hidden_prior"), own_labels(hidden_prior)
+        classes = np.array(in_order(hidden_class, "hidden_class", hidden))
         if classes.shape != weights.shape or classes.dtype.kind not in "iu" or classes.min() < 0:
             raise ValueError(f"hidden_class must hold a class for each of the {weights.size} hidden states.")
         n_classes = int(classes.max()) + 1
         if np.bincount(classes, minlength=n_classes).min() < 1:
             raise ValueError(f"hidden_class must have a hidden state for every class 0..{n_classes - 1}.")
-        tables = [np.asarray(table, dtype=np.float64) for table in likelihoods]
+        called = [f"likelihoods[{question}]" for question in range(len(likelihoods))]
+        tables = [np.asarray(in_order(table, name, None, hidden), float) for table, name in zip(likelihoods, called)]
         for question, table in enumerate(tables):
             if table.ndim != 2 or table.shape[1] != weights.size:
                 raise ValueError(

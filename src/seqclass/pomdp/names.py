@@ -256,7 +256,7 @@ class Names:
         """Number of each question and its outcomes in ``n`` cases, in the form of `BeliefState.update`."""
         for question, value in answers:
             number = self.number(question)
-            several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
+            several = (isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "iloc")) and np.ndim(value) == 1
             if several and len(value) != n:
                 raise ValueError(f"{n} cases need as many answers, or one for all; got {len(value)}.")
             codes = [self.code(number, one) for one in (value if several else [value])]

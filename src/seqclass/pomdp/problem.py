@@ -17,7 +17,16 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelo
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real, in_order
+from seqclass._utils.validation import (
+    check_costs,
+    check_distribution,
+    check_finite,
+    check_integer,
+    check_real,
+    in_order,
+    own_labels,
+    to_mapping,
+)
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
@@ -125,26 +134,30 @@ class AcquisitionProblem(Stored, ABC):
         max_cost: float | None = None,
         bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
+        classes, questions = own_labels(prior), own_labels(prices)
         self.prior = check_distribution(prior, None, "prior")
         self.prices = check_costs(prices, "prices")
         if self.prices.ndim != 1:
             raise ValueError(f"prices must be a vector, one price a question, got shape {self.prices.shape}.")
-        self.decision_costs = check_costs(decision_costs, "decision_costs")
+        self.decision_costs = check_costs(_costs_in_order(decision_costs, classes), "decision_costs")
         if self.decision_costs.ndim != 2 or self.decision_costs.shape[0] != self.n_classes or not self.n_decisions:
             raise ValueError(
                 "decision_costs must have one row a class and one column a decision, here "
                 f"{self.n_classes} rows; got shape {self.decision_costs.shape}."
             )
         shape = (self.n_questions,)
-        self.n_outcomes: IntArray = np.array(n_outcomes, dtype=np.intp)
-        self.features: IntArray = np.arange(self.n_questions) if features is None else np.array(features, dtype=np.intp)
+        features = np.arange(self.n_questions) if features is None else features
+        self.n_outcomes: IntArray = np.array(in_order(n_outcomes, "n_outcomes", questions), dtype=np.intp)
+        self.features: IntArray = np.array(in_order(features, "features", questions), dtype=np.intp)
+        groups = in_order(groups, "groups", questions)
         self.groups: IntArray | None = None if groups is None else np.array(groups, dtype=np.intp)
         for name, value in (("n_outcomes", self.n_outcomes), ("features", self.features), ("groups", self.groups)):
             if value is not None and value.shape != shape:
                 raise ValueError(f"{name} must have one entry a question, {shape}, got {value.shape}.")
         if self.n_questions and self.n_outcomes.min() < 1:
             raise ValueError("n_outcomes must be at least 1 for every question.")
-        self.full_prices = self.prices if full_prices is None else check_costs(full_prices, "full_prices", shape)
+        full = in_order(full_prices, "full_prices", questions)
+        self.full_prices = self.prices if full is None else check_costs(full, "full_prices", shape)
         if (self.full_prices < self.prices).any():
             raise ValueError("full_prices must not be below prices: a discount cannot raise a price.")
         self.any_order = bool(any_order)
@@ -232,7 +245,7 @@ class AcquisitionProblem(Stored, ABC):
         if "starts" in changes:
             changes["_starts"] = changes.pop("starts")
         numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
-        changes |= {name: np.asarray(changes[name], dtype=np.float64) for name in numbers}
+        changes |= {name: np.asarray(self._by_name(name, changes[name]), dtype=np.float64) for name in numbers}
         if unknown := [name for name in changes if not hasattr(self, name)]:
             raise TypeError(f"a problem has no {', '.join(sorted(unknown))} to replace.")
         other = copy.copy(self)
@@ -245,6 +258,13 @@ class AcquisitionProblem(Stored, ABC):
         if rules is not None and "rules" not in limits and {"prices", "full_prices", "limits"} & changes.keys():
             rules.check(other)
         return other
+
+    def _by_name(self, name: str, value: Any) -> Any:
+        """Numbers in the order of the problem, where pandas has names for them."""
+        if not hasattr(value, "iloc"):  # such are changed often
+            return value
+        axes = {"prior": ("classes",), "decision_costs": ("classes", "decisions")}.get(name, ("questions",))
+        return in_order(value, name, *(getattr(self.names, axis) for axis in axes))
 
     def _by_question(self) -> list[str]:
         always = ["prices", "full_prices", "n_outcomes", "features"]
@@ -598,6 +618,8 @@ class BeliefState(Readable):
         >>> belief.update(the_test=1).posterior.round(3).to_dict()
         {'ill': 0.111, 'well': 0.889}
         """
+        if len(answer) == 1 and own_labels(answer[0]) and answer[0].index.dtype.kind not in "iu":
+            answer = (to_mapping(answer[0], "update"),)
         if len(answer) == 1 and isinstance(first := answer[0], Mapping):
             answer, answers = (), {**first, **answers}
         elif len(answer) == 1 and not answers:
@@ -662,6 +684,16 @@ class BeliefState(Readable):
         return None if self._mixed else self.problem.structure.bundle(self.question)
 
 
+def _costs_in_order(costs: Any, classes: list[Any] | None) -> Any:
+    """Costs that are a data frame in the order of the classes, of which decisions may have the names."""
+    if not hasattr(costs, "iloc") or costs.ndim != 2:
+        return costs
+    classes, decisions = classes or own_labels(costs), own_labels(costs, 1)
+    if decisions and classes and {*classes} <= {*decisions}:
+        decisions = [*classes, *(label for label in decisions if label not in classes)]
+    return in_order(costs, "decision_costs", classes, decisions)
+
+
 def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
     """A belief as it is, or P(class) of cases of which nothing else is known, (n_classes,) or (n, n_classes), as one.
 
@@ -672,7 +704,8 @@ def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, 
     """
     if isinstance(belief, BeliefState):
         return belief
-    told = np.asarray(in_order(belief, "belief", problem.names.classes), dtype=np.float64)
+    classes = problem.names.classes
+    told = check_finite(in_order(belief, "belief", *([None] if np.ndim(belief) == 2 else []), classes), "belief")
     chances = np.atleast_2d(told)
     if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, pick
 from seqclass._utils.stored import check_array, require, require_array, require_list, require_numbers
-from seqclass._utils.validation import check_finite
+from seqclass._utils.validation import check_finite, in_order, own_labels
 from seqclass.pomdp.bundles import Bundle, check_table
 from seqclass.pomdp.latent import ClassStates, Hidden, one_per_belief, pad_tables
 from seqclass.pomdp.needs import check_problem
@@ -90,7 +90,8 @@ class TableProblem(AcquisitionProblem):
                 f"likelihoods must have shape (n_questions, n_outcomes, {n_classes}), got {likelihoods.shape}."
             )
         tables: FloatArray | list[FloatArray]
-        tables = likelihoods.astype(np.float64) if isinstance(likelihoods, np.ndarray) else _tables(likelihoods)
+        whole = isinstance(likelihoods, np.ndarray)
+        tables = np.array(likelihoods, dtype=np.float64) if whole else _tables(likelihoods, own_labels(prior))
         n_questions = len(tables)
         if n_outcomes is None:
             n_outcomes = [table.shape[-2] for table in tables]
@@ -304,8 +305,9 @@ def in_any_order(problem: AcquisitionProblem) -> AcquisitionProblem:
     return problem if problem.any_order else problem.replace(any_order=True, max_cost=None)
 
 
-def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:
-    tables = [check_finite(value, f"likelihoods[{stage}]") for stage, value in enumerate(values)]
+def _tables(values: Sequence[npt.ArrayLike], classes: list[Any] | None) -> list[FloatArray]:
+    called = [f"likelihoods[{stage}]" for stage in range(len(values))]
+    tables = [check_finite(in_order(value, name, None, classes), name) for value, name in zip(values, called)]
     for stage, table in enumerate(tables):
         if table.ndim < 2:
             raise ValueError(

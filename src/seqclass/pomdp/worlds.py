@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, draw_columns
+from seqclass._utils.frames import rows_as_frame
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations, outcomes_by_question
@@ -304,9 +306,35 @@ def _check_size(name: str, size: int, other: int) -> None:
         raise ValueError(f"world must answer {name!r} by one of {size} outcomes, it has {has}.")
 
 
+def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
+    """Outcomes by feature of cases of a problem, whose questions are called by name or number."""
+    observations = rows_as_frame(observations)
+    columns = getattr(observations, "columns", None)
+    if columns is not None:
+        if not all(isinstance(name, str) for name in columns):
+            return observations  # a table of outcomes by feature
+        keys = list(columns)
+    elif isinstance(observations, (list, tuple)) and observations and isinstance(observations[0], Mapping):
+        keys = list(dict.fromkeys(key for case in observations for key in case))
+    else:
+        return observations
+    questions = [problem.names.number(key) for key in keys]
+    if len(set(questions)) < len(questions):
+        twice = next(question for question in questions if questions.count(question) > 1)
+        name = short_repr(problem.names.question(twice))
+        raise ValueError(f"observations has {name} twice, by name or number: give each question one column.")
+    rows = np.full((len(observations), n_features_of(problem)), -1)
+    for key, question in zip(keys, questions):
+        values = [case.get(key) for case in observations] if columns is None else observations[key].tolist()
+        bundle = problem.structure.bundle(question)
+        outcome = np.array([problem.names.code(question, value) for value in values], dtype=np.intp)
+        rows[:, problem.structure.members(question)] = outcome[:, None] if bundle is None else bundle.decode(outcome)
+    return rows
+
+
 def check_observations(problem: AcquisitionProblem, X: Any) -> IntArray:
     """Outcomes of cases by feature, (n, n_features), -1 where missing."""
-    X, n_features = np.asarray(X), n_features_of(problem)
+    X, n_features = np.ma.filled(_by_feature(problem, X), -1), n_features_of(problem)
     if X.ndim != 2 or X.dtype.kind not in "iu" or X.shape[1] < n_features:
         raise ValueError(
             f"observations must be integers of shape (n, {n_features}), the outcome of each feature (-1 is missing); "

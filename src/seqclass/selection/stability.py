@@ -11,8 +11,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.frames import is_frame
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_integer, check_real
+from seqclass._utils.validation import check_integer, check_real, in_order, own_labels
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +132,9 @@ def as_masks(supports: Any, n_features: int | None = None) -> BoolArray:
     """One mask a row, from masks or from lists of features."""
     if n_features is not None:
         check_integer(n_features, "n_features", 1)
-    rows = [np.asarray(support) for support in supports]
+    supports = supports.to_numpy() if is_frame(supports) else list(supports)
+    features = own_labels(supports[0]) if len(supports) and n_features is None else None
+    rows = [np.asarray(in_order(support, f"support {i}", features)) for i, support in enumerate(supports)]
     if not rows:
         raise ValueError("supports is empty: there is nothing to compare.")
     masks = [_as_mask(row, n_features, f"support {i}") for i, row in enumerate(rows)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, unmask
-from seqclass._utils.validation import check_choice, check_real
+from seqclass._utils.validation import check_choice, check_real, in_order, own_labels
 
 NAN = ("raise", "omit")
 #: Scores that differ by less are equal: sums in another order must not change a rank.
@@ -25,10 +25,7 @@ def check_vector(scores: npt.ArrayLike, name: str, nan: str) -> FloatArray:
 
 def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, nan: str) -> tuple[FloatArray, FloatArray]:
     """Two sets of scores of the same rows, without the pairs in which one is missing; of the same labels, by these."""
-    labels: Any = [getattr(scores, "index", None) for scores in (a, b)]
-    if all(hasattr(index, "is_unique") and index.is_unique for index in labels) and set(labels[0]) == set(labels[1]):
-        b = cast(Any, b).reindex(labels[0])
-    first, second = _numbers(a, "a"), _numbers(b, "b")
+    first, second = _numbers(a, "a"), _numbers(like_rows(b, a), "b")
     if first.shape != second.shape:
         raise ValueError(f"a and b must be scores of the same folds, got shapes {first.shape} and {second.shape}.")
     first, second = first.ravel(), second.ravel()
@@ -38,8 +35,19 @@ def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, nan: str) -> tuple[FloatArra
     return first[keep], second[keep]
 
 
+def like_rows(values: Any, scores: Any) -> Any:
+    """Values of the rows of scores: where pandas has the same labels for both, in the order of those of the scores."""
+    labels: Any = [getattr(one, "index", None) for one in (scores, values)]
+    if all(hasattr(index, "is_unique") and index.is_unique for index in labels) and set(labels[0]) == set(labels[1]):
+        return values.reindex(labels[0])
+    return values
+
+
 def check_table(scores: Any, names: Sequence[str] | None, nan: str) -> tuple[FloatArray, tuple[str, ...]]:
     """Scores of data sets (rows) by methods (columns), NaN where allowed, and the names of the methods."""
+    columns = own_labels(scores, 1) if hasattr(scores, "columns") else None
+    if names is not None and columns is not None and {*map(str, columns)} == {*names}:
+        scores = in_order(scores, "scores", None, names)
     table = _numbers(scores, "scores")
     if table.ndim != 2 or not len(table) or table.shape[1] < 2:
         raise ValueError(f"scores must have a row a data set and a column a method, two or more; got {table.shape}.")

@@ -12,7 +12,7 @@ from scipy import stats
 from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance, unmask
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_not_negative, check_real
-from seqclass.stats._scores import check_vector
+from seqclass.stats._scores import check_vector, like_rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,7 +135,8 @@ def mean_interval(
     if values.min() < low or values.max() > high:
         wrong = float(values.min() if values.min() < low else values.max())
         raise ValueError(f"scores must lie in bounds, between {low:g} and {high:g}, got {wrong:g}.")
-    weight = None if weights is None else check_not_negative(weights, "weights", np.shape(scores)).reshape(-1)
+    named = like_rows(weights, scores)
+    weight = None if weights is None else check_not_negative(named, "weights", np.shape(scores)).reshape(-1)
     if weight is not None:
         weight = weight[~np.isnan(np.asarray(unmask(scores), dtype=np.float64).reshape(-1))]
         if not weight.min() > 0:

@@ -20,7 +20,7 @@ from seqclass._utils.arrays import (
 )
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_not_negative, check_real, group_numbers
-from seqclass.stats._scores import check_pairs, check_vector
+from seqclass.stats._scores import check_pairs, check_vector, like_rows
 from seqclass.stats.intervals import interval_ends, standard_error
 
 #: Rows that a group, and all others together, must have before anything is said of their difference.
@@ -259,7 +259,7 @@ def paired_t_test(
     first, second = check_pairs(a, b, nan)
     check_real(confidence, "confidence", 0, 1)
     differences = first - second
-    weight = None if weights is None else check_not_negative(weights, "weights", differences.shape)
+    weight = None if weights is None else check_not_negative(like_rows(weights, a), "weights", differences.shape)
     n, mean = effective_size(weight, differences.size), mean_and_variance(differences, weight)[0]
     error = standard_error(differences, test_to_train, weight)
     if np.ptp(differences) <= 1e-12 * np.abs(differences).max():  # equal but for rounding
