@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqclass._utils import stored
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, unmask
-from seqclass._utils.frames import frame_columns
+from seqclass._utils.frames import frame_columns, is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
@@ -47,6 +47,8 @@ class EarlyDecisions(Readable):
         Prices paid for them.
     is_final : ndarray of bool, shape (n,)
         False where the series goes on beyond what was given and it pays to wait for more.
+    index : pandas.Index of shape (n,) or None
+        That of the data frame that was given, and of `to_frame`.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class EarlyDecisions(Readable):
     n_steps: IntArray
     paid: FloatArray
     is_final: BoolArray
+    index: Any = None
 
     def __str__(self) -> str:
         if not len(self.decision):
@@ -245,6 +248,7 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
             If values are missing, there are more steps than in training, or steps of other names.
         """
         check_is_fitted(self, "rule_")
+        index = X.index if is_frame(X) else None
         X = check_array(self._in_order(unmask(X)), ensure_min_features=0)
         if X.shape[1] > self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} steps, more than the {self.n_features_in_} of training.")
@@ -252,10 +256,10 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         if rule is None or not n:
             none = np.zeros(len(X), dtype=np.intp)
             likeliest = self.classes_[none + self._prior.argmax()]
-            return EarlyDecisions(likeliest, none, np.zeros(len(X)), none < (rule is None))
+            return EarlyDecisions(likeliest, none, np.zeros(len(X)), none < (rule is None), index)
         first, decision, stops = _first_stop(rule, np.array(list(self._beliefs(X))))
         is_final = stops | (n == len(self.checkpoints_))
-        return EarlyDecisions(self.classes_[decision], self.checkpoints_[first], self._paid[first], is_final)
+        return EarlyDecisions(self.classes_[decision], self.checkpoints_[first], self._paid[first], is_final, index)
 
     def _in_order(self, X: Any) -> Any:
         """Series whose steps have names, as those of training had, in the order of those."""

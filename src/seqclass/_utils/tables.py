@@ -81,6 +81,8 @@ class Readable:
         frame: pd.DataFrame = table.copy() if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
         if self._axis and isinstance(table, Mapping):
             frame.index = pd.Index(self._labels(self._axis, len(frame)))
+        if (rows := self.__dict__.get("index")) is not None:  # of the data frame that was given
+            frame.index = rows.copy()
         frame.index.name = frame.index.name or self._axis or None
         for column, kind in self._coded.items():
             numbers = frame[column].tolist()

@@ -201,8 +201,7 @@ class AcquisitionRecord(Readable):
             },
         )
         columns |= {f"P({c})": self.posterior[:, i] for i, c in enumerate(labels)}
-        frame = pd.DataFrame(columns)
-        return frame if self.index is None else frame.set_axis(self.index)
+        return pd.DataFrame(columns)
 
     @classmethod
     def from_acquisition(

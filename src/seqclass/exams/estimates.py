@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import logsumexp, softmax
 
 from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
@@ -65,6 +66,8 @@ class ScoreEstimates(Readable):
         Names of each person's items, as far as known in the order in which they were asked.
     unit : str
         Of the scores; in ``to_frame().attrs["units"]`` too.
+    index : pandas.Index of shape (n,) or None
+        That of the data frame of answers, and of `to_frame`.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class ScoreEstimates(Readable):
     confidence: float
     items: tuple[tuple[str, ...], ...]
     unit: str = ""
+    index: Any = None
 
     def _unit(self, column: str) -> str:
         return self.unit if column in self._columns[:4] else ""
@@ -147,7 +151,7 @@ class ScorePlan(Readable, Stored):
         -------
         ScoreEstimates
         """
-        return self._estimate(*self._ask_items(X, record))
+        return replace(self._estimate(*self._ask_items(X, record)), index=X.index if is_frame(X) else None)
 
     def scores(self, evidence: Any) -> ScoreEstimates:
         """Estimate the scores from answers to any items.
@@ -162,7 +166,8 @@ class ScorePlan(Readable, Stored):
         ScoreEstimates
         """
         codes = np.asarray(self.classifier.agent_.model._check_evidence(answer_codes(evidence, self._names)))
-        return self._estimate(codes, [np.flatnonzero(row >= 0) for row in codes])
+        told = self._estimate(codes, [np.flatnonzero(row >= 0) for row in codes])
+        return replace(told, index=evidence.index if is_frame(evidence) else None)
 
     def ask(self, answer: Callable[[str], Any]) -> ScoreEstimates:
         """Ask one person item by item, live.

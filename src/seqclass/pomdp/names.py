@@ -13,7 +13,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import join_names, near, short_repr
-from seqclass._utils.validation import check_part
+from seqclass._utils.validation import check_part, in_order, own_labels
 from seqclass.pomdp.structure import Structure, StructuredProblem
 
 if TYPE_CHECKING:
@@ -319,6 +319,24 @@ class Names:
 
     def _features(self, question: int) -> list[int]:
         return [int(feature) for feature in self._problem.structure.members(question)]
+
+
+def numbers_in_order(names: Names, what: str, value: Any) -> Any:
+    """Numbers of a problem in its order, where pandas has names for them."""
+    if not hasattr(value, "iloc"):  # such are changed often
+        return value
+    axes = {"prior": ("classes",), "decision_costs": ("classes", "decisions")}.get(what, ("questions",))
+    return in_order(value, what, *(getattr(names, axis) for axis in axes))
+
+
+def costs_in_order(costs: Any, classes: list[Any] | None) -> Any:
+    """Costs that are a data frame in the order of the classes, of which decisions may have the names."""
+    if not hasattr(costs, "iloc") or costs.ndim != 2:
+        return costs
+    classes, decisions = classes or own_labels(costs), own_labels(costs, 1)
+    if decisions and classes and {*classes} <= {*decisions}:
+        decisions = [*classes, *(label for label in decisions if label not in classes)]
+    return in_order(costs, "decision_costs", classes, decisions)
 
 
 class ImpossibleOutcome(ValueError):

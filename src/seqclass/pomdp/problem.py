@@ -32,7 +32,7 @@ from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.cached import cached, without
 from seqclass.pomdp.constraints import ConstraintStatus, Limits
-from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
+from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, costs_in_order, label_rows, numbers_in_order
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.ties import TIE, affords
@@ -139,7 +139,7 @@ class AcquisitionProblem(Stored, ABC):
         self.prices = check_costs(prices, "prices")
         if self.prices.ndim != 1:
             raise ValueError(f"prices must be a vector, one price a question, got shape {self.prices.shape}.")
-        self.decision_costs = check_costs(_costs_in_order(decision_costs, classes), "decision_costs")
+        self.decision_costs = check_costs(costs_in_order(decision_costs, classes), "decision_costs")
         if self.decision_costs.ndim != 2 or self.decision_costs.shape[0] != self.n_classes or not self.n_decisions:
             raise ValueError(
                 "decision_costs must have one row a class and one column a decision, here "
@@ -245,7 +245,9 @@ class AcquisitionProblem(Stored, ABC):
         if "starts" in changes:
             changes["_starts"] = changes.pop("starts")
         numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
-        changes |= {name: np.asarray(self._by_name(name, changes[name]), dtype=np.float64) for name in numbers}
+        changes |= {
+            name: np.asarray(numbers_in_order(self.names, name, changes[name]), dtype=np.float64) for name in numbers
+        }
         if unknown := [name for name in changes if not hasattr(self, name)]:
             raise TypeError(f"a problem has no {', '.join(sorted(unknown))} to replace.")
         other = copy.copy(self)
@@ -258,13 +260,6 @@ class AcquisitionProblem(Stored, ABC):
         if rules is not None and "rules" not in limits and {"prices", "full_prices", "limits"} & changes.keys():
             rules.check(other)
         return other
-
-    def _by_name(self, name: str, value: Any) -> Any:
-        """Numbers in the order of the problem, where pandas has names for them."""
-        if not hasattr(value, "iloc"):  # such are changed often
-            return value
-        axes = {"prior": ("classes",), "decision_costs": ("classes", "decisions")}.get(name, ("questions",))
-        return in_order(value, name, *(getattr(self.names, axis) for axis in axes))
 
     def _by_question(self) -> list[str]:
         always = ["prices", "full_prices", "n_outcomes", "features"]
@@ -682,16 +677,6 @@ class BeliefState(Readable):
     def _bundle(self) -> Any:
         """What the question shows at once; rows that ask several questions ask no bundles."""
         return None if self._mixed else self.problem.structure.bundle(self.question)
-
-
-def _costs_in_order(costs: Any, classes: list[Any] | None) -> Any:
-    """Costs that are a data frame in the order of the classes, of which decisions may have the names."""
-    if not hasattr(costs, "iloc") or costs.ndim != 2:
-        return costs
-    classes, decisions = classes or own_labels(costs), own_labels(costs, 1)
-    if decisions and classes and {*classes} <= {*decisions}:
-        decisions = [*classes, *(label for label in decisions if label not in classes)]
-    return in_order(costs, "decision_costs", classes, decisions)
 
 
 def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
