@@ -105,12 +105,14 @@ def priced(**settings: Any) -> TableProblem:
 
 def learn_items(n_outcomes: Any) -> ItemResponse:
     answers = pd.DataFrame(OUTCOMES, columns=ITEMS)
-    return ItemResponse("nominal", cuts=[0.0], max_iter=50, standard_errors=False).fit(answers, n_outcomes=n_outcomes)
+    return ItemResponse("nominal", cuts=[0.0], tol=9.0, points=9, standard_errors=False).fit(
+        answers, n_outcomes=n_outcomes
+    )
 
 
 def paid_for_steps(step_cost: Any) -> Any:
     return (
-        EarlyClassifier(step_cost, GaussianNB(), n_checkpoints=4, cv=2)
+        EarlyClassifier(step_cost, GaussianNB(), n_checkpoints=2, cv=2)
         .fit(SERIES[:20], np.arange(20) % 2)
         .decide(SERIES)
         .paid
@@ -119,6 +121,11 @@ def paid_for_steps(step_cost: Any) -> Any:
 
 def bank() -> pd.DataFrame:
     return pd.DataFrame(BANK, ITEMS)
+
+
+def last_beliefs(observations: Any) -> Any:
+    found = simulate(problem(), policy(), observations=observations).acquired
+    return found.leaf_belief[found.leaf]
 
 
 def env(observations: Any) -> Any:
@@ -139,7 +146,7 @@ def of_tests(**settings: Any) -> Any:
 
 
 FRACTIONS, PRICES = [0.9, 0.8, 0.7], [0.01, 0.05, 0.2]
-OUTCOMES = np.minimum(CODES[:8].astype(int), 1)
+OUTCOMES = np.minimum(CODES[:9].astype(int), 1)
 CALLS = {
     # classes
     "with_prior": Call("prior", PRIOR, [CLASSES], lambda v: clf().with_prior(v).problem_.prior),
@@ -359,7 +366,7 @@ CALLS = {
         "observations|question",
         OUTCOMES,
         [None, FEATURES],
-        lambda v: simulate(problem(), policy(), observations=v).acquired.leaf_belief,
+        last_beliefs,
     ),
     "env": Call("observations|question", [[1, 0, 0]], [None, FEATURES], env),
     "Discretizer": Call("feature names", VALUES, [None, FEATURES], lambda v: Discretizer(2).fit(VALUES).transform(v)),
@@ -486,8 +493,7 @@ def test_rows_in_a_list_go_by_their_names() -> None:
     codes = [row[["sex", "age", "bmi"]] for _, row in CODED.iterrows()]
     np.testing.assert_array_equal(model().posterior(codes), model().posterior(CODED))
     cases = [row[["sex", "age", "bmi"]] for _, row in pd.DataFrame(OUTCOMES, columns=FEATURES).iterrows()]
-    found, wanted = (simulate(problem(), policy(), observations=one) for one in (cases, OUTCOMES))
-    np.testing.assert_array_equal(found.acquired.leaf_belief, wanted.acquired.leaf_belief)
+    np.testing.assert_array_equal(last_beliefs(cases), last_beliefs(OUTCOMES))
 
 
 def test_answers_in_a_series_go_by_their_names() -> None:
@@ -504,11 +510,22 @@ def test_answers_in_a_series_go_by_their_names() -> None:
 
 def test_what_comes_back_has_the_index_of_the_rows() -> None:
     called = [f"row {i}" for i in range(N)]
-    answers = pd.DataFrame(OUTCOMES, called[:8], ITEMS)
+    answers = pd.DataFrame(OUTCOMES, called[:9], ITEMS)
     plan = estimate(bank(), max_items=2, target="ability")
     for made in (clf().acquire(X.set_axis(called)), early().decide(SERIES.set_axis(called))):
         assert made.to_frame().index.tolist() == called
     for made in (plan.scores(answers), plan.acquire(answers)):
-        assert made.to_frame().index.tolist() == called[:8]
+        assert made.to_frame().index.tolist() == called[:9]
         assert answers.index.name is None
     assert ItemParameters.from_table({"a": pd.Series([1.0, 2.0], ["i", "j"]), "b": [0.0, 1.0]}).names == ("i", "j")
+
+
+def test_a_classifier_calls_columns_as_the_model_that_it_is_made_of() -> None:
+    made = SequentialClassifier.from_model(model(), feature_costs=pd.Series(PRICES, FEATURES)[["sex", "age", "bmi"]])
+    assert made.problem_.names.questions == FEATURES and made.problem_.prices.tolist() == PRICES
+    np.testing.assert_array_equal(made.predict_proba(CODED[["sex", "age", "bmi"]]), made.predict_proba(CODED))
+    first = NaiveBayes().partial_fit(CODED[:20], Y[:20], classes=CLASSES, n_outcomes=3)
+    first.partial_fit(CODED[20:], Y[20:])
+    rows = [row[["sex", "age", "bmi"]] for _, row in CODED[20:].iterrows()]
+    other = NaiveBayes().partial_fit(CODED[:20], Y[:20], classes=CLASSES, n_outcomes=3).partial_fit(rows, Y[20:])
+    np.testing.assert_array_equal(first.posterior(CODED), other.posterior(CODED))

@@ -586,7 +586,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """Names of the features, None without any, and of the outcomes of each, as the model itself has them."""
         outcomes = getattr(self, "state_names_", None) or {}
         shows = [tuple(map(str, outcomes.get(j, ()))) for j in range(self.n_features_in_)]
-        return getattr(self, "feature_names_", None), shows
+        return self._labels(), shows
 
     def _graph(self, names: Sequence[str]) -> tuple[list[str], list[list[int]], list[int], set[int]]:
         """Name, parents and feature of each node, -1 for what is none, and which are the class."""

@@ -454,7 +454,7 @@ def fit_given(settings: Settings, model: ObservationModel) -> Fit:
     """Plan for a model that is given: its columns are the features, which are told as outcomes."""
     if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
         raise ValueError("model must be an observation model that is fitted, such as ItemResponse.from_items(...).")
-    names = vars(model).get("feature_names_")
+    names = model._own_names()[0]
     coder = OutcomeCoder("precomputed", names=names)
     coder.fit_transform(np.stack([np.zeros(model.n_features_in_), model.n_outcomes_ - 1.0]), None)
     return _without_data(settings, model, names, None, coder, None)
