@@ -194,10 +194,9 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         ValueError
             If shapes disagree, or a code is out of range; the message names the feature and the value.
         """
-        X = rows_as_frame(X)
         self._note_names(X)
         n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
-        X = check_codes(X, n_outcomes=n_outcomes)
+        X = check_codes(self._by_name(X), n_outcomes=n_outcomes)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -614,7 +613,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     def _note_names(self, X: Any) -> None:
         """Keep what a data frame calls the features."""
         self.__dict__.pop("feature_names_in_", None)
-        if (names := text_columns(X)) is not None:
+        if (names := text_columns(rows_as_frame(X))) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _labels(self) -> list[Any] | None:

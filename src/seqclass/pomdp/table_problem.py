@@ -84,14 +84,15 @@ class TableProblem(AcquisitionProblem):
     ) -> None:
         if any_order and transitions is not None:
             raise ValueError("transitions belong to a fixed order: in any order no stage follows from another.")
-        n_classes = np.asarray(prior).size
+        classes, n_classes = own_labels(prior), np.asarray(prior).size
         if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
             raise ValueError(
                 f"likelihoods must have shape (n_questions, n_outcomes, {n_classes}), got {likelihoods.shape}."
             )
         tables: FloatArray | list[FloatArray]
-        whole = isinstance(likelihoods, np.ndarray)
-        tables = np.array(likelihoods, dtype=np.float64) if whole else _tables(likelihoods, own_labels(prior))
+        tables = (
+            likelihoods.astype(np.float64) if isinstance(likelihoods, np.ndarray) else _tables(likelihoods, classes)
+        )
         n_questions = len(tables)
         if n_outcomes is None:
             n_outcomes = [table.shape[-2] for table in tables]
