@@ -20,6 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import value_of_information, what_if
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
+from seqclass.datasets import Dataset
 from seqclass.diagnostic import TestTable as Tests  # which pytest would collect
 from seqclass.discretize import Discretizer
 from seqclass.drift import DriftTest
@@ -108,6 +109,10 @@ def learn_items(n_outcomes: Any) -> ItemResponse:
     return ItemResponse("nominal", cuts=[0.0], tol=9.0, points=9, standard_errors=False).fit(
         answers, n_outcomes=n_outcomes
     )
+
+
+def dataset(**settings: Any) -> Dataset:
+    return Dataset("some", X, np.arange(N) % 3, tuple(CLASSES), tuple(FEATURES), **settings)
 
 
 def paid_for_steps(step_cost: Any) -> Any:
@@ -316,6 +321,11 @@ CALLS = {
         [FEATURES],
         lambda v: nogueira_stability([pd.Series([True, True, False], FEATURES), v]).value,
     ),
+    "dataset": Call("feature_costs", PRICES, [FEATURES], lambda v: dataset(feature_costs=v).feature_costs),
+    "dataset-costs": Call(
+        "decision_costs", COSTS, [CLASSES, CLASSES], lambda v: dataset(decision_costs=v).decision_costs
+    ),
+    "series": Call("values", SERIES.iloc[0].tolist(), [STEPS], lambda v: early().session(v).posterior),
     # scores and points
     "pairs": Call(
         "b", [1.0, 2.0, 4.0], [CLASSES], lambda v: paired_t_test(pd.Series([0.1, 0.4, 0.2], CLASSES), v).p_value
@@ -392,7 +402,7 @@ REFUSED = {"known", "Discretizer", "filter", "selector"}
 #: What goes by the labels only where they are those of other scores, and decisions, which may have any names.
 LOOSE = {"pairs", "pair-weights", "mean-weights", "scores", "problem-decisions"}
 #: What is not checked, and rows, of which masked cells are missing.
-UNMASKED = {"replace-prior", "replace-costs", "replace-prices", "pairs", "scores"}
+UNMASKED = {"dataset", "dataset-costs", "series", "replace-prior", "replace-costs", "replace-prices", "pairs", "scores"}
 
 
 def roll(call: Call, n: int) -> tuple[Any, list[Any]]:

@@ -27,7 +27,7 @@ from seqclass._utils.frames import frame_columns, is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_finite, check_integer, in_order, plain_labels
+from seqclass._utils.validation import check_finite, check_integer, in_order, own_labels, plain_labels
 
 __all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
@@ -406,7 +406,10 @@ class EarlySession(Readable):
         ValueError
             If the series was decided before, or values are missing, no numbers or too many; nothing changes then.
         """
-        new = np.array([np.nan])
+        new, own = np.array([np.nan]), self._classifier
+        steps = getattr(own, "feature_names_in_", np.empty(0)).tolist()
+        if not {*steps}.isdisjoint(own_labels(values) or ()):
+            values = in_order(values, "values", steps[len(self.values) :][: len(values)])
         with suppress(TypeError, ValueError):
             new = np.atleast_1d(np.asarray(values, dtype=float))
         if new.ndim > 1 or not np.isfinite(new).all():
@@ -417,7 +420,6 @@ class EarlySession(Readable):
         if (n := len(self.values) + len(new)) > self._series.shape[1]:
             raise ValueError(f"these would be {n} steps, more than the {self._series.shape[1]} of training.")
         self._series[0, len(self.values) : n] = new
-        own = self._classifier
         while self.next_step is not None and self.next_step <= n:
             k, P = len(self._steps) - 1, next(self._beliefs)
             assert own._rule is not None  # or it was decided at once
