@@ -538,3 +538,17 @@ def test_a_classifier_calls_columns_as_the_model_that_it_is_made_of() -> None:
     rows = [row[["sex", "age", "bmi"]] for _, row in CODED[20:].iterrows()]
     other = NaiveBayes().partial_fit(CODED[:20], Y[:20], classes=CLASSES, n_outcomes=3).partial_fit(rows, Y[20:])
     np.testing.assert_array_equal(first.posterior(CODED), other.posterior(CODED))
+
+
+def test_polars_names_columns() -> None:
+    polars = pytest.importorskip("polars")
+
+    def turned(plain: Any, names: list[str]) -> Any:
+        columns = np.asarray(plain).T.tolist()
+        return polars.DataFrame(dict(zip(names[::-1], columns[::-1])))
+
+    wanted = Costs(decision_costs=COSTS).of_decisions(np.array(CLASSES))[0]
+    assert same(Costs(decision_costs=turned(COSTS, CLASSES)).of_decisions(np.array(CLASSES))[0], wanted)
+    for what, names in (("beliefs", CLASSES), ("predict", FEATURES), ("simulate", FEATURES), ("recording", FEATURES)):
+        call = CALLS[what]
+        assert same(call.call(turned(call.plain, names)), call.call(np.asarray(call.plain))), what

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import plain_data
 from seqclass._utils.model_files import suggest_parts
 from seqclass._utils.text import ParameterError, ParameterTypeError, join_names, near, short_repr, value_text
 
@@ -30,6 +31,7 @@ def in_order(value: Any, name: str, *labels: Any) -> Any:
 
     An axis of None has no names.
     """
+    value = plain_data(value) if hasattr(value, "get_column") else value  # of polars, which names columns
     if np.ma.is_masked(value):
         raise ParameterError(name, "must be finite; it holds masked entries.")
     named = isinstance(value, Mapping)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame, text_columns
+from seqclass._utils.frames import frame_columns, text_columns
 from seqclass._utils.text import ParameterError, join_names
 from seqclass._utils.validation import check_finite
 from seqclass.agent.agent import agent_of, features_to_ask, to_numbers
@@ -46,8 +46,9 @@ class Records:
 def _columns_in(clf: BaseSequentialClassifier, table: Any) -> list[int] | None:
     """Where a table with names has the columns of the fit, if it has them all."""
     names = getattr(clf, "feature_names_in_", None)
-    place = {name: j for j, name in enumerate(table.columns)} if is_frame(table) else {}
-    if names is None or not place.keys() >= {*names.tolist()} or len(place) < len(table.columns):
+    columns = frame_columns(table) or []
+    place = {name: j for j, name in enumerate(columns)}
+    if names is None or not place.keys() >= {*names.tolist()} or len(place) < len(columns):
         return None
     return [place[name] for name in names.tolist()]
 

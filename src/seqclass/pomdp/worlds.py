@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, draw_columns
-from seqclass._utils.frames import rows_as_frame
+from seqclass._utils.frames import plain_data, rows_as_frame
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations, outcomes_by_question
@@ -308,7 +308,7 @@ def _check_size(name: str, size: int, other: int) -> None:
 
 def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
     """Outcomes by feature of cases of a problem, whose questions are called by name or number."""
-    observations = rows_as_frame(observations)
+    observations = plain_data(observations) if hasattr(observations, "columns") else rows_as_frame(observations)
     columns = getattr(observations, "columns", None)
     if columns is not None:
         if not all(isinstance(name, str) for name in columns):
