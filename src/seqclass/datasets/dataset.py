@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.frames import frame_columns, is_frame
+from seqclass._utils.frames import is_frame
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr, visible
 from seqclass._utils.validation import check_costs, check_real, in_order
@@ -256,11 +256,6 @@ class Dataset:
             if isinstance(value := getattr(self, name), str):
                 raise ValueError(f"{name} of {self.name!r} must be a list of names, got the text {short_repr(value)}.")
         labels = [*self.class_names, *self.decisions]
-        features = (frame_columns(self.X) if self.feature_names is None else self.feature_names,)
-        axes: dict[str, tuple[Any, ...]] = {"decision_costs": (self.class_names, labels)}
-        for name in ("feature_costs", "discounted_costs", "groups", "bundles", "delays", "decision_costs"):
-            if hasattr(value := getattr(self, name), "iloc"):
-                object.__setattr__(self, name, np.asarray(in_order(value, name, *axes.get(name, features))))
         if twice := next((label for i, label in enumerate(labels) if label in labels[:i]), ""):
             raise ValueError(f"class_names of {self.name!r}: two classes or decisions are called {short_repr(twice)}.")
         if self.y.shape != (n,) or self.y.dtype.kind not in "iu":
@@ -276,6 +271,9 @@ class Dataset:
             if (value := getattr(self, name)) is not None:
                 axes = [self.names()] if name in columns else [self.class_names, labels]
                 object.__setattr__(self, name, np.asarray(in_order(value, name, *axes), dtype=np.float64))
+        for name in ("groups", "bundles"):
+            if hasattr(value := getattr(self, name), "iloc"):
+                object.__setattr__(self, name, tuple(in_order(value, name, self.names())))
         for name in ("feature_names", *columns, "groups", "bundles"):
             value = getattr(self, name)
             if value is not None and len(value) != m:

@@ -184,7 +184,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             -1 where nothing is open, or nothing that the rule would ask.
         """
         question = np.full(len(belief), DECIDE)
-        for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, CHUNK_BYTES / 8):
+        for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, CHUNK_BYTES // 8):
             question[part] = self._next_of(some)
         return question
 

@@ -215,7 +215,7 @@ class RulePolicy(ChoosingPolicy):
                 belief._cache["continuation_cost"] = known
             return known[1], known[2]
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
-        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, CHUNK_BYTES / 8):
+        for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, CHUNK_BYTES // 8):
             following = NextQuestion(self.values.rule, belief[rows[part]])
             question[part], cost[part] = following.question, self.values.going_on(following)
         return question, cost
