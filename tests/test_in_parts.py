@@ -234,23 +234,34 @@ def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(set(whole.tolist())) > 1
     parts: list[int] = []
     scores = ClassInformation.scores
-    monkeypatch.setattr(rules, "CACHE_BYTES", 8 * 6 * problem.n_questions * 7)
+    monkeypatch.setattr(rules, "CHUNK_BYTES", 8 * 8 * 6 * problem.n_questions * 7)
     monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
     assert ClassInformation().next(belief).tolist() == whole.tolist()
     assert parts == [7, 7, 7, 7, 7, 5]
 
 
-def test_scores_of_many_rows_take_no_more_memory_than_a_cache_has() -> None:
-    """Of products with all answers two megabytes at a time, and once more what they are made of."""
+def test_scores_of_many_rows_take_no_more_memory_than_those_of_a_part() -> None:
+    """Some six arrays of rows and questions, eight megabytes together, however many rows there are."""
     tables = np.random.default_rng(0).dirichlet(np.ones(4), (30, 3)).transpose(0, 2, 1)
     problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, any_order=True)
-    belief = problem.initial_belief(5000).asking(0).update(np.arange(5000) % 4)
+    belief = problem.initial_belief(20_000).asking(0).update(np.arange(20_000) % 4)
     ClassInformation().next(belief[:4])
+    assert 4 < traced_peak(lambda: ClassInformation().next(belief)) < 8
+
+
+def test_least_of_many_vectors_takes_no_more_memory_than_a_cache_has() -> None:
+    rng = np.random.default_rng(0)
+    rows, vectors = rng.dirichlet(np.ones(3), 20_000), rng.random((64, 3))
+    assert 2 < traced_peak(lambda: arrays.lower_envelope(rows, vectors)) < 4
+
+
+def traced_peak(work: Callable[[], Any]) -> float:
+    """Most megabytes at a time."""
     tracemalloc.start()
-    ClassInformation().next(belief)
+    work()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 2 < peak / 2**20 < 4
+    return peak / 2**20
 
 
 @pytest.mark.slow

@@ -177,7 +177,7 @@ def test_wrong_arguments_of_a_policy() -> None:
     for wrong in (1.5, "1", True):
         with pytest.raises(TypeError, match="n_stages must be an integer"):
             Never(problem, wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="problem must be an AcquisitionProblem, got 5"):
+    with pytest.raises(TypeError, match=r"problem must be an AcquisitionProblem, such as clf\.problem_, got 5"):
         Never(5)  # type: ignore[arg-type]
     assert Never(problem, np.int64(1), info).info is info
 
