@@ -367,3 +367,12 @@ def test_totals_that_are_made_anew_tell_the_same(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_calibration, "_log_totals", lambda *tables: made.append(1) or whole(*tables))
     np.testing.assert_array_equal(exponents(), kept)
     assert made
+
+
+def test_what_was_certain_and_wrong_costs_no_more_than_a_least_chance() -> None:
+    X, y = np.repeat([0, 1], 60), np.repeat(["a", "b"], 60)
+    X[0] = 1  # without its fold nobody of its class has shown this
+    settings = {"discretizer": "precomputed", "calibrate": True, "random_state": 0}
+    clf = SequentialClassifier(NaiveBayes(alpha=0.0), feature_costs=0.01, **settings).fit(X[:, None], y)
+    # 54 of the other class are in folds that it was learnt in, as one beside 54
+    assert clf.calibration_.loss_before[0] == pytest.approx((-np.log(1e-12) + 54 * np.log1p(1 / 54)) / 120, rel=1e-6)

@@ -234,6 +234,16 @@ def test_what_is_collinear_is_redundant():
     assert OSFS().fit(X, y).get_support(indices=True).tolist() == [1]
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.95e-9, [1]), (1.1e-9, [0, 1])])
+def test_what_is_nearly_explained_is_explained(share, kept):
+    """Of the second column so small a share of the variance tells anything beside the first."""
+    rng = np.random.default_rng(0)
+    axes, _ = np.linalg.qr(np.column_stack([np.ones(2000), rng.normal(size=(2000, 3))]))
+    first, other, noise = axes[:, 1:].T * np.sqrt(2000)
+    X = np.column_stack([first, first + np.sqrt(share) * other])
+    assert OSFS().fit(X, (first + other + 0.3 * noise > 0).astype(int)).get_support(indices=True).tolist() == kept
+
+
 def test_too_few_rows_mean_independence():
     y = np.array([0, 1, 0, 1, 1, 0])
     X = np.stack([y, 1 - y], axis=1)

@@ -71,10 +71,19 @@ def to_mapping(value: Any, name: str) -> Any:
     return value.to_dict()
 
 
+def names_to_mapping(value: Any, name: str) -> Any:
+    """A pandas Series whose labels are names, and not numbers, as a dict; leave anything else as it is."""
+    return value if own_labels(value) is None or _is_numbered(value) else to_mapping(value, name)
+
+
+def _is_numbered(value: Any) -> bool:
+    """Whether pandas has numbers for the rows."""
+    return bool(value.index.dtype.kind in "iu")
+
+
 def in_order_of_texts(value: Any, name: str, *labels: Sequence[str]) -> Any:
     """The same where all labels are texts: rows that pandas numbers, of a part of a table too, have no names."""
-    numbered = hasattr(value, "iloc") and value.index.dtype.kind in "iu"
-    return value if numbered else in_order(value, name, *labels)
+    return value if hasattr(value, "iloc") and _is_numbered(value) else in_order(value, name, *labels)
 
 
 def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int]:

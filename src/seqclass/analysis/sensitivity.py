@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_costs, check_distribution, in_order, own_labels, to_mapping
+from seqclass._utils.validation import check_costs, check_distribution, in_order, names_to_mapping
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
 from seqclass.pomdp.account import pays_in_full, price_levels, prices_without_visits
@@ -194,8 +194,7 @@ def what_if(
 
 
 def _new_prices(problem: AcquisitionProblem, prices: Any) -> FloatArray:
-    if own_labels(prices) and prices.index.dtype.kind not in "iu":
-        prices = to_mapping(prices, "prices")
+    prices = names_to_mapping(prices, "prices")
     if not isinstance(prices, Mapping):
         return check_costs(prices, "prices", (problem.n_questions,))
     new = prices_without_visits(problem).copy()

@@ -628,8 +628,10 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     def _by_name(self, X: Any) -> Any:
         """A data frame in the columns of the fit, as far as it has their names."""
         X = rows_as_frame(X)
-        own, given = self._labels() or [], text_columns(X)
-        if given is None or not {*own}.intersection(given):
+        if (given := text_columns(X)) is None:  # most queries: names, which may be many, are not listed for them
+            return X
+        own = self._labels() or []
+        if own == given or not {*own}.intersection(given):
             return X
         if absent := [name for name in own if name not in given]:
             raise ValueError(f"the data frame has no column {short_repr(absent[0])}, which the model was fitted with")

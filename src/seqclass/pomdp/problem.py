@@ -24,8 +24,8 @@ from seqclass._utils.validation import (
     check_integer,
     check_real,
     in_order,
+    names_to_mapping,
     own_labels,
-    to_mapping,
 )
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
@@ -613,9 +613,7 @@ class BeliefState(Readable):
         >>> belief.update(the_test=1).posterior.round(3).to_dict()
         {'ill': 0.111, 'well': 0.889}
         """
-        if len(answer) == 1 and own_labels(answer[0]) and answer[0].index.dtype.kind not in "iu":
-            answer = (to_mapping(answer[0], "update"),)
-        if len(answer) == 1 and isinstance(first := answer[0], Mapping):
+        if len(answer) == 1 and isinstance(first := names_to_mapping(answer[0], "update"), Mapping):
             answer, answers = (), {**first, **answers}
         elif len(answer) == 1 and not answers:
             outcome, n = np.asarray(answer[0]), len(self) if rows is None else len(rows)
