@@ -46,7 +46,7 @@ def main() -> None:
     for title, clf in methods.items():
         clf.fit(X_train, y_train)
         record = clf.acquire(X_test)
-        expected = evaluate(clf.problem_, clf.policy_, n_paths=5000).cost
+        expected = evaluate(clf, n_paths=5000).cost
         paid = realised_cost(y_test, record.decision, record.paid)
         accuracy, gap = np.mean(record.decision == y_test), f"{clf.policy_.info.gap:.2%}"
         print(f"{title:24s}{expected:14.3f}{paid:7.3f}{accuracy:11.3f}{record.n_features.mean():11.2f}{gap:>9s}")

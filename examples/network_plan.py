@@ -44,7 +44,7 @@ def main() -> None:
     for label, share in zip(clf.classes_, clf.problem_.prior):
         print(f"{label}: {share:.3f}")
     info = clf.policy_.info
-    expected = evaluate(clf.problem_, clf.policy_)
+    expected = evaluate(clf)
     print(f"a case costs {info.upper:.4f} and takes {expected.n_features:.2f} questions; at least {info.lower:.4f} "
           f"whatever is asked ({info.scope})")  # fmt: skip
 

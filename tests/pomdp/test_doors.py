@@ -72,6 +72,16 @@ def test_a_function_is_a_policy_wherever_one_is_meant(name: str) -> None:
     assert ENTRIES[name](FunctionPolicy(problem(), ask_the_first)) == pytest.approx(0.1)
 
 
+def test_a_fitted_classifier_brings_problem_and_policy_wherever_both_are_meant() -> None:
+    clf = seqclass.SequentialClassifier(feature_costs=0.1).fit(np.repeat([[0.0], [1.0]], 20, axis=0), [0, 1] * 20)
+    assert evaluate(clf).cost == evaluate(clf.problem_, clf.policy_).cost
+    assert certify(clf.agent_).upper == certify(clf.problem_, clf.policy_).upper
+    assert evaluate(clf, lambda belief: belief.stage == 0).n_features == 1 > evaluate(clf).n_features
+    for entry in (evaluate, certify, simulate):
+        with pytest.raises(TypeError, match="policy is needed beside a problem"):
+            entry(problem())
+
+
 REFUSALS: dict[str, Any] = {
     **ENTRIES,
     "acquire": lambda policy: acquire(policy, np.zeros((1, 2), dtype=int)),
@@ -233,6 +243,8 @@ def test_a_margin_is_for_a_fixed_order() -> None:
 
 def test_what_is_no_problem_is_refused_by_its_name(tmp_path: Path) -> None:
     doors: list[Callable[[Any], Any]] = [
+        evaluate,
+        certify,
         lambda x: cost_sweep(x, [1.0]),
         lambda x: solve_for_budget(x, 0.1),
         optimal_cost,

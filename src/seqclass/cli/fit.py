@@ -198,7 +198,7 @@ def _report(
     because: str | None,
 ) -> None:
     # of more histories in any order those that are drawn tell as much, in a fraction of the time
-    expected = evaluate(clf.problem_, clf.policy_, max_histories=30_000 if clf.problem_.any_order else MAX_HISTORIES)
+    expected = evaluate(clf, max_histories=30_000 if clf.problem_.any_order else MAX_HISTORIES)
     held_out: HeldOut | None = vars(clf).get("held_out_")
     content = describe(clf, most=None)
     content |= {"n_rows": n_rows, "expected_n_features": expected.n_features}

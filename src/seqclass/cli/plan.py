@@ -161,7 +161,7 @@ def _command(
         if max_exposure is not None:
             assert isinstance(clf.policy_, ExposurePolicy)
             exposed = [_exposure_text(clf.policy_, max_exposure, seed)]
-        expected = evaluate(clf.problem_, clf.policy_)
+        expected = evaluate(clf)
     notes += exposed
     _report(clf, expected, file, output, page, asked, taken, as_json, notes)
 

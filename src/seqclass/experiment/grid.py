@@ -217,7 +217,7 @@ def _note_sequential(inside: Reached, seed: int, figures: dict[str, Any]) -> Non
     figures["status"] = info.status
     if inside.is_plain:  # what it expects and certifies is of its policy, from nothing to its own stop
         # n_paths: where it cannot be enumerated
-        expected = evaluate(clf.problem_, clf.policy_, n_paths=10_000, random_state=seed)
+        expected = evaluate(clf, n_paths=10_000, random_state=seed)
         figures |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
         figures |= {"lower": info.lower, "upper": info.upper, "gap": info.gap, "scope": info.scope}
     figures |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}

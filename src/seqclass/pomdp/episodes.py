@@ -16,11 +16,12 @@ from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.margins import greatest_price, mean_excess, quantile
 from seqclass.pomdp.observations import Branches, ObservationSource
-from seqclass.pomdp.policy import DECIDE, Policy, as_policy
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, with_component
 from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk, walk_to_end
 from seqclass.pomdp.worlds import (
     AgentLike,
+    Asked,
     CaseObservations,
     DrawnCaseSource,
     Game,
@@ -28,25 +29,13 @@ from seqclass.pomdp.worlds import (
     class_numbers,
     game_of,
     outcome_name,
+    policy_of,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Episodes", "Step", "simulate", "stepthrough"]
-
-
-#: What asks: a policy, a function as of `FunctionPolicy`, or by default what was fitted.
-Asked = Policy | Callable[[BeliefState], Any] | None
-
-
-def policy_of(problem: AcquisitionProblem, agent: AgentLike | None, policy: Asked) -> Policy:
-    """The policy that is asked: the agent's own by default, and a function as a policy."""
-    if policy is None:
-        if agent is None:
-            raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
-        return agent.policy
-    return as_policy(policy, problem)
 
 
 class RecordedObservations(ObservationSource):
@@ -325,8 +314,7 @@ def _start(
     problem: Game, policy: Asked, n: int | None, observations: Any, true_class: Any, world: Any, random_state: Any
 ) -> tuple[Policy, BeliefState, IntArray, CaseObservations, IntArray | None]:
     """The policy, how cases begin, the start of each, who answers, and the classes, if they are known."""
-    problem, agent = game_of(problem)
-    policy, rng = policy_of(problem, agent, policy), as_generator(random_state)
+    (problem, agent), policy, rng = game_of(problem), policy_of(problem, policy), as_generator(random_state)
     if observations is not None and world is not None:
         raise ValueError("world and observations say both what cases show: leave one of them out.")
     label = None if true_class is None else class_numbers(problem, agent, true_class)

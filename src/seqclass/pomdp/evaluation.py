@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +11,10 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass._utils.tables import Readable
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.policy import Policy, as_policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Simulation, walk_policy
+from seqclass.pomdp.worlds import Asked, Game, game_of, policy_of
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -68,8 +68,8 @@ class Evaluation(Readable):
 
 
 def evaluate(
-    problem: AcquisitionProblem,
-    policy: Policy | Callable[[BeliefState], Any],
+    problem: Game,
+    policy: Asked = None,
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -80,10 +80,10 @@ def evaluate(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem.
-    policy : Policy or callable
-        The policy to run on it, or a function of the belief; see `FunctionPolicy`.
+    problem : AcquisitionProblem or fitted classifier
+        By what is believed and paid.
+    policy : Policy or callable, optional
+        The policy to run on it, or a function of the belief; see `FunctionPolicy`. By default that of the classifier.
     method : {"auto", "exact", "simulation"}
         Enumerate every history the policy can meet, sample them, or enumerate if they are at most ``max_histories``.
     n_paths : int
@@ -111,8 +111,8 @@ def evaluate(
     >>> round(result.cost, 3), result.n_features, round(result.error, 3)
     (0.25, 1.0, 0.15)
     """
-    policy = as_policy(policy, problem)
-    return evaluate_policy(problem, policy, Simulation(method, n_paths, max_histories, random_state))
+    policy = policy_of(problem, policy)
+    return evaluate_policy(game_of(problem)[0], policy, Simulation(method, n_paths, max_histories, random_state))
 
 
 def evaluate_policy(problem: AcquisitionProblem, policy: Policy, simulation: Simulation) -> Evaluation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations, outcomes_by_question
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.policy import Policy, as_policy
 from seqclass.pomdp.problem import (
     AcquisitionProblem,
     BeliefState,
@@ -67,6 +67,20 @@ def game_of(problem: Game) -> tuple[AcquisitionProblem, AgentLike | None]:
     if isinstance(getattr(agent, "problem", None), AcquisitionProblem) and hasattr(agent, "_outcome_rows"):
         return agent.problem, agent
     raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
+
+
+#: What asks: a policy, a function as of `FunctionPolicy`, or by default what was fitted.
+Asked = Policy | Callable[[BeliefState], Any] | None
+
+
+def policy_of(problem: Game, policy: Asked) -> Policy:
+    """The policy that is asked: by default that of a fitted classifier, and a function as a policy."""
+    problem, agent = game_of(problem)
+    if policy is None:
+        if agent is None:
+            raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
+        return agent.policy
+    return as_policy(policy, problem)
 
 
 class DrawnCaseSource:

@@ -33,13 +33,14 @@ from seqclass.pomdp.margins import quantile
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, as_policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.visits import with_least_surcharges, without_visits
 from seqclass.pomdp.walk import MAX_HISTORIES
+from seqclass.pomdp.worlds import Asked, Game, game_of, policy_of
 
 __all__ = ["Certificate", "certify", "grid_lower_bound", "sawtooth_lower_bound"]
 
@@ -535,8 +536,8 @@ class Certificate(Readable):
 
 @report_progress("certificate")
 def certify(
-    problem: AcquisitionProblem,
-    policy: Policy | Callable[[BeliefState], Any],
+    problem: Game,
+    policy: Asked = None,
     *,
     values: ValueFunction | None = None,
     method: str = "auto",
@@ -572,10 +573,10 @@ def certify(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem.
-    policy : Policy or callable
-        Any policy for it, or a function of the belief; see `FunctionPolicy`.
+    problem : AcquisitionProblem or fitted classifier
+        By what is believed and paid.
+    policy : Policy or callable, optional
+        Any policy for it, or a function of the belief; see `FunctionPolicy`. By default that of the classifier.
     values : ValueFunction, optional
         Value function of the martingale; by default the policy's own. For a policy that has none, values are made in
         two quick rounds of point-based backups of the problem or its projection; where it has neither tables nor a
@@ -663,7 +664,7 @@ def certify(
         check_real(width, "width", 0)
     if not isinstance(hindsight, bool):
         check_real(hindsight, "hindsight", 0)
-    policy = as_policy(policy, problem)
+    policy, (problem, _) = policy_of(problem, policy), game_of(problem)
     values = policy._lookahead_values if values is None else values
     rng = as_generator(random_state)
     if scope is None:
