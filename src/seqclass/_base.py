@@ -31,7 +31,7 @@ from seqclass.agent.session import Session
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
 from seqclass.fitting._chunked import Kept
-from seqclass.fitting._fit import Fit
+from seqclass.fitting._fit import Fit, change_costs, with_costs
 from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import time_step
@@ -505,14 +505,59 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> rare.problem_.prior.tolist()
         [0.01, 0.99]
         """
-        agent = agent_of(self)
-        other = copy_fitted(self, agent)
-        with time_step(other.timings_, "solve", without="certify"):
-            other.agent_ = with_prior(self.settings(), agent, prior)
-            other.timings_["certify"] = other.policy_.info.certify_seconds
+        other = copy_fitted(self, agent_of(self))
+        other._solve_again(lambda settings, agent: with_prior(settings, agent, prior))
         if "kept_" in vars(other):
             other.kept_ = replace(other.kept_, prior=other.problem_.prior)
         return other
+
+    def with_costs(self, costs: Any) -> Any:
+        """Return the same classifier with its policy solved again for other costs, without the training rows.
+
+        What was learnt stays: the model, its choice by `AdaptiveClassifier`, and the class prior. An order that was
+        made by prices is made anew, on cases drawn from the model, where prices compare otherwise with one another; a
+        fixed one that ``order="adaptive"`` preferred on the training rows is then left. There is no ``held_out_``,
+        which was about the old costs. `partial_fit` goes on with the new ones.
+
+        Parameters
+        ----------
+        costs : float, array-like of shape (n_features,), dict or Costs
+            Prices as ``feature_costs`` has them, where a dict may name some of the columns or bundles, and everything
+            else about costs stays as it is; or a `Costs`, which replaces all of it.
+
+        Returns
+        -------
+        classifier
+            A new classifier; it shares the model's likelihoods with this one.
+
+        Raises
+        ------
+        ValueError
+            If costs are invalid, or name other ``marks``.
+
+        See Also
+        --------
+        seqclass.analysis.what_if : What a change costs with the old rule and with a new one, by the model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> clf = SequentialClassifier(feature_costs=0.01).fit(X, y)
+        >>> dear = clf.with_costs(0.05)
+        >>> bool(dear.acquire(X).n_features.mean() < clf.acquire(X).n_features.mean())
+        True
+        """
+        other = copy_fitted(self, agent_of(self))
+        other.feature_costs = change_costs(Costs.from_value(self.feature_costs), other.agent_, costs)
+        other._solve_again(with_costs)
+        return other
+
+    def _solve_again(self, solve: Callable[[Settings, Agent], Agent]) -> None:
+        with time_step(self.timings_, "solve", without="certify"):
+            self.agent_ = solve(self.settings(), agent_of(self))
+            self.timings_["certify"] = self.policy_.info.certify_seconds
 
     def feature_name(self, column: int) -> str:
         """Return the name of a column of ``X``; ``"x3"`` for column 3 if there are no names.

@@ -681,7 +681,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     def settings(self) -> Settings:
         """Settings of the way that was chosen."""
-        return self._settings_of_way(self._chosen)
+        return self._settings_of_way(self._for_visits(self._chosen))
 
     def chosen_classifier(self) -> SequentialClassifier:
         """Return the chosen way as a classifier of its own, to fit to other rows or to chunks without choosing again.

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, draw_columns
 from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, take_rows, with_texts
 from seqclass._utils.marks import mark_columns, split_marks
 from seqclass._utils.prices_after import take_prices_after
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
-from seqclass._utils.validation import columns_of, plain_labels
+from seqclass._utils.validation import columns_of, plain_labels, to_mapping
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_training
 from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks
@@ -26,6 +26,7 @@ from seqclass.agent.calibration import Calibration
 from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.agent.training_rows import mark_rows
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
+from seqclass.bn.bundles import draw_jointly
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Costs, Prices, warn_of_money
 from seqclass.fitting._calibration import MOST_ANSWERS, MOST_FREE, Asked, CalibrationFold, by_column, exponents_of
@@ -36,6 +37,7 @@ from seqclass.fitting._planning import (
     order_features,
     rules_from_settings,
     solve,
+    solve_again,
     without_skipped,
 )
 from seqclass.fitting._settings import Settings
@@ -310,6 +312,61 @@ def plan(
         agent = solve(settings, agent, problem, certify, recent, labels, recent_weight)
         timings["certify"] = agent.policy.info.certify_seconds
     return agent
+
+
+def change_costs(costs: Costs, agent: Agent, given: Any) -> Costs:
+    """Other costs in the place of some; of prices alone, all else stays, and what a dict leaves out."""
+    if Costs.from_value(given) is given:
+        if list(given.marks or ()) != list(costs.marks or ()):
+            raise ValueError("marks: their columns were made by the fit; give the same marks, or fit again.")
+        return given
+    if isinstance(prices := to_mapping(given, "costs"), Mapping):
+        columns = range(agent.n_features) if agent.feature_names is None else agent.feature_names.tolist()
+        own = [name for name in prices if name in columns or str(name) not in agent.prices.bundle_names]
+        new = columns_of(own, agent.n_features, agent.feature_names, "costs")
+        left = {
+            name: price
+            for place, (name, price) in enumerate(zip(columns, agent.prices.full.tolist()))
+            if place not in new
+        }
+        prices = left | dict(prices)
+    return clone(costs).set_params(feature_costs=prices)  # type: ignore[no-any-return]
+
+
+def with_costs(settings: Settings, agent: Agent) -> Agent:
+    """An agent solved again for the costs of other settings."""
+    prices, costs, decisions = resolve_costs(settings, agent.columns, agent.classes)
+    parts = (agent.columns, agent.encoder, agent.coder, agent.support, agent.model, prices, costs, decisions)
+    other = without_policy(settings, *parts, agent.target_name)
+    problem = other.problem.replace(prior=agent.problem.prior, starts=agent.problem.structure.starts)
+    other = replace(other, problem=problem, calibration=agent.calibration, seen=agent.seen)
+    alike = _compare_alike(settings, agent.prices, other.prices)
+    by_prices = isinstance(settings.order, str) and settings.order not in ("given", "adaptive")
+    if by_prices and alike:
+        order = features_to_ask(agent, whole=True)
+    else:
+        order = order_features(settings, other, *(_draw_cases(settings, other) if by_prices else (None, None)))
+    problem = build_problem(settings, other, order, None, None)
+    same = alike and np.array_equal(problem.features, agent.problem.features)
+    return solve_again(settings, other, problem, agent.policy if same else other.policy)
+
+
+def _draw_cases(settings: Settings, agent: Agent) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Outcomes and labels of cases as the model has them."""
+    rng, n, m = as_generator(settings.seed, "cases"), TUNING.n_order_cases, len(agent.support)
+    label = draw_columns(np.tile(agent.problem.prior, (n, 1)), rng.random(n))
+    state = agent.model.start(n)
+    return draw_jointly(agent.model, np.arange(m), state, label, rng.random((n, m)))[0], agent.classes[label]
+
+
+def _compare_alike(settings: Settings, before: Prices, after: Prices) -> bool:
+    """Whether prices are others, or so many times as much, so that an order made by them would be the same."""
+    factor = after.full.sum() / (before.full.sum() or 1.0)
+    if factor != 1 and (settings.max_cost is not None or before.after or after.after):
+        return False
+    same = all(np.array_equal(getattr(before, name), getattr(after, name)) for name in ("groups", "bundles", "after"))
+    pairs = ((before.full, after.full), (before.discounted, after.discounted))
+    return same and all(np.allclose(factor * one, other, rtol=1e-9, atol=0) for one, other in pairs)
 
 
 def _recent(settings: Settings, codes: Any, y: Any, weight: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:

@@ -23,7 +23,7 @@ from seqclass.costs import Prices
 from seqclass.fitting._price_order import TUNING as PRICE_ORDER
 from seqclass.fitting._price_order import order_by_prices
 from seqclass.fitting._settings import Settings
-from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Solver, solve_for_budget
+from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Policy, Solver, solve_for_budget
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
@@ -121,7 +121,10 @@ def starts_of(
     """How cases begin once what is known at the start was seen: as the training rows, or as cases of the model do."""
     known, rng = agent.known, as_generator(settings.seed, "starts")
     most = 2000  # rows that plans begin as
-    if codes is None:
+    begun = agent.problem.structure.starts
+    if codes is None and begun is not None:
+        rows, share = begun.outcomes, begun.weight
+    elif codes is None:
         free = Prices(np.zeros(len(agent.support)), np.zeros(len(agent.support)), None)
         costs = agent.problem.decision_costs
         alone = acquisition_problem(agent.model, known, free, costs, problem.prior, any_order=True)
@@ -207,9 +210,13 @@ def build_problem(
     if prices.after and rules is None:  # prices depend on what is missing as well, so that no order is the same for all
         rules = Rules()
     any_order = is_free(settings.order) or rules is not None
-    answers = with_closing(skip_rules(settings, naming), _needless(settings, agent, codes))
-    costs, bundles = agent.problem.decision_costs, prices.bundles
-    problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
+    begun = agent.problem.structure.starts if codes is None else None  # of one that is planned for again
+    answers = begun.answers if begun is not None else None
+    if answers is None:
+        needless = [] if begun is not None else _needless(settings, agent, codes)
+        answers = with_closing(skip_rules(settings, naming), needless)
+    costs, prior = agent.problem.decision_costs, agent.problem.prior if codes is None else None
+    problem = acquisition_problem(agent.model, order, prices, costs, prior, any_order=any_order, bundles=prices.bundles)
     problem = problem.replace(_naming=naming)
     if agent.known.size:
         problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight, answers))
@@ -288,14 +295,19 @@ def _training_cases(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: Float
 
 
 def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
-    """An agent solved again for another class prior, along the order that the training rows preferred, if any."""
+    """An agent solved again for another class prior."""
     prior = check_distribution(in_order(prior, "prior", agent.classes), len(agent.classes), "prior")
-    other = solve(settings, agent, agent.problem.replace(prior=prior))
-    solver, order = solver_of(settings, other.problem), order_from_rows(agent.policy)
+    return solve_again(settings, agent, agent.problem.replace(prior=prior), agent.policy)
+
+
+def solve_again(settings: Settings, agent: Agent, problem: AcquisitionProblem, before: Policy) -> Agent:
+    """An agent with the policy of another problem, along the order that the training rows preferred, if any."""
+    other = solve(settings, agent, problem)
+    solver, order = solver_of(settings, problem), order_from_rows(before)
     if order is None or settings.target_cost is not None or not _chooses(solver, other.problem):
         return other
     fixed = along_order(other.problem, order, solver)
-    fixed = with_info(fixed, certify_seconds=other.policy.info.certify_seconds, ordering=agent.policy.info.ordering)
+    fixed = with_info(fixed, certify_seconds=other.policy.info.certify_seconds, ordering=before.info.ordering)
     return replace(other, policy=solver.certify(fixed))
 
 
