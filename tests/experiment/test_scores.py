@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.datasets import Dataset, load
@@ -202,6 +202,27 @@ def test_a_tree_pays_for_its_path_and_a_forest_for_all_it_asks(run: Any) -> None
     asked = {int(tree.tree_.feature[0]) for tree in forest.fit(IRIS.X, IRIS.y).estimators_}
     _, rows = run(forest, data, y)
     assert set(rows["paid"]) == {prices[sorted(asked)].sum()}
+
+
+def test_a_tree_behind_other_steps_pays_for_its_path(run: Any) -> None:
+    data, y = np.concatenate([IRIS.X, IRIS.X]), np.concatenate([IRIS.y, IRIS.y])
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    _, alone = run(tree, data[:, [2, 3]], y, prices=[4.0, 8.0])
+    assert len(set(alone["paid"].tolist())) > 1
+    search = GridSearchCV(make_pipeline(StandardScaler(), tree), {"decisiontreeclassifier__max_depth": [3]}, cv=2)
+    for behind in (
+        make_pipeline(StandardScaler(), SelectKBest(k=2), tree),
+        make_pipeline(SelectKBest(k=2), make_pipeline(MaxAbsScaler(), search)),
+    ):
+        _, rows = run(behind, data, y)
+        np.testing.assert_array_equal(rows["paid"], alone["paid"])
+        np.testing.assert_array_equal(rows["n_features"], alone["n_features"])
+    gaps = np.concatenate([X, X])
+    gaps[len(X) :, 2] = np.nan
+    _, rows = run(make_pipeline(SimpleImputer(), SelectKBest(k=1), tree), gaps, TWICE[1])
+    assert set(rows["paid"]) == {0.0}
+    _, rows = run(make_pipeline(SelectKBest(k=2), Normalizer(), tree), *TWICE)  # which looks at whole rows
+    assert set(rows["n_features"]) == {2}
 
 
 class Whole(GaussianNB):  # type: ignore[misc]

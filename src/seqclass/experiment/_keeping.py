@@ -59,22 +59,54 @@ class Decided:
 
 def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
     """Features that a classifier without a stopping rule needs of each instance, and what they cost."""
-    estimator = getattr(estimator, "best_estimator_", estimator)
     missing, wanted = _missing_cells(X), np.ones(X.shape[1], dtype=bool)
     wanted[list(known)] = False
-    if hasattr(estimator, "tree_"):  # a single tree asks for what lies on the way to the leaf
-        asked = sp.csr_array(_paths(estimator, X).multiply(wanted if missing is None else wanted & ~missing))
-        asked.eliminate_zeros()  # what is known or missing is not bought
-        return charge_acquired(asked, prices)
-    columns = columns_to_decide(estimator, X.shape[1]) & wanted
+    asked = sp.csr_array(_asked(estimator, X.shape[1], lambda: X).multiply(wanted))
+    alike = asked.shape[0] == 1
     if missing is None:
-        n_features, cost = charge_acquired(sp.csr_array(columns[None, :].astype(np.float64)), prices)
-        return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])
+        n_features, cost = _charge(asked, prices)
+        times = X.shape[0] if alike else 1
+        return np.repeat(n_features, times), np.repeat(cost, times)
     parts = [
-        charge_acquired(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
+        _charge((asked if alike else asked[rows]).multiply(~missing[rows]), prices)
         for rows in chunks(X.shape[0], 24.0 * X.shape[1])
     ]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _charge(asked: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
+    asked = sp.csr_array(asked)
+    asked.eliminate_zeros()  # what is known or missing is not bought
+    return charge_acquired(asked, prices)
+
+
+def _asked(estimator: Any, n_features: int, rows: Callable[[], Any]) -> Any:
+    """Sparse matrix of what a classifier asks for: a row an instance where a single tree decides, else one for all."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
+        widths = [int(getattr(step, "n_features_in_", -1)) for step in [*steps, estimator[-1]]]
+        if widths[0] != n_features or -1 in widths:
+            return sp.csr_array(np.ones((1, n_features)))
+        before = (lambda: estimator[:-1].transform(rows())) if steps else rows
+        asked = _asked(estimator[-1], widths[-1], before)
+        for step, width in zip(reversed(steps), reversed(widths[:-1])):
+            asked = _before_step(step, width, asked)
+        return asked
+    if hasattr(estimator, "tree_"):  # which asks for what lies on the way to the leaf
+        return _paths(estimator, rows())
+    return sp.csr_array(columns_to_decide(estimator, n_features)[None].astype(np.float64))
+
+
+def _before_step(step: Any, width: int, asked: Any) -> Any:
+    """What a step of a pipeline needs, by what is asked for of what it gives."""
+    if hasattr(step, "get_support"):
+        columns = step.get_support(indices=True)[asked.indices]
+        return sp.csr_array((asked.data, columns, asked.indptr), shape=(asked.shape[0], width))
+    if isinstance(step, _BY_COLUMN) and asked.shape[1] == width:
+        return asked
+    anything = np.diff(asked.indptr)[:, None] > 0
+    return sp.csr_array(np.repeat(anything, width, axis=1).astype(np.float64))
 
 
 def _missing_cells(X: Any) -> BoolArray | None:
@@ -98,8 +130,6 @@ def _paths(tree: Any, X: Any) -> Any:
 def columns_to_decide(estimator: Any, n_features: int) -> BoolArray:
     """Columns that a fitted classifier needs to decide."""
     everything = np.ones(n_features, dtype=bool)
-    if isinstance(estimator, Pipeline):
-        return _through(estimator, everything)
     if hasattr(estimator, "coef_") and not sp.issparse(estimator.coef_):
         weights = np.atleast_2d(estimator.coef_)
         return (weights != 0).any(axis=0) if weights.shape[1] == n_features else everything
@@ -109,26 +139,6 @@ def columns_to_decide(estimator: Any, n_features: int) -> BoolArray:
         return everything
     asked = np.concatenate([tree.tree_.feature for tree in trees])
     return np.isin(np.arange(n_features), asked)
-
-
-def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
-    """Columns that a pipeline needs: those of its last step, traced back through the steps before."""
-    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
-    widths = [getattr(step, "n_features_in_", None) for step in [*steps, pipeline.steps[-1][1]]]
-    if None in widths:
-        return everything
-    last = pipeline.steps[-1][1]
-    mask = columns_to_decide(getattr(last, "best_estimator_", last), int(widths[-1] or 0))
-    for step, width in zip(reversed(steps), reversed(widths[:-1])):
-        behind = np.zeros(int(width or 0), dtype=bool)
-        if hasattr(step, "get_support"):
-            behind[step.get_support()] = mask
-        elif isinstance(step, _BY_COLUMN) and mask.size == behind.size:
-            behind = mask
-        else:
-            behind[:] = mask.any()
-        mask = behind
-    return mask if mask.size == everything.size else everything
 
 
 @dataclass(frozen=True, eq=False)

@@ -362,8 +362,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     -----
     A classifier without a stopping rule pays for all columns that it was given, except those that it evidently does not
     need: columns whose weights are zero, that a selector drops, or that no tree asks for. A single decision tree pays
-    for what lies on the path to the leaf, instance by instance. A missing cell is neither acquired nor paid for. Such a
-    classifier decides by its ``predict``, even if decision costs are not 0 and 1.
+    for what lies on the path to the leaf, instance by instance, behind other steps of a pipeline too. A missing cell is
+    neither acquired nor paid for. Such a classifier decides by its ``predict``, even if decision costs are not 0 and 1.
 
     For a sequential classifier and a data frame, a category in the rows to score that no training row has is missing.
 
