@@ -170,6 +170,11 @@ CALLS = {
     "beliefs": Call(
         "belief", [[0.9, 0.05, 0.05], [0.1, 0.3, 0.6]], [None, CLASSES], lambda v: policy().action_values(v)
     ),
+    "decide": Call("belief", PRIOR, [CLASSES], lambda v: problem().decide(v)),
+    "decides": Call("belief", [[0.9, 0.05, 0.05], [0.1, 0.3, 0.6]], [None, CLASSES], lambda v: problem().decide(v)),
+    "stopping_cost": Call(
+        "belief", PRIOR, [CLASSES], lambda v: problem().replace(decision_costs=np.array(COSTS)).stopping_cost(v)
+    ),
     "optimal_values": Call("belief", PRIOR, [CLASSES], lambda v: optimal_values(problem(), v)),
     "replace-prior": Call("prior", PRIOR, [CLASSES], lambda v: problem().replace(prior=v).prior),
     "replace-costs": Call(
