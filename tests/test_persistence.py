@@ -110,6 +110,8 @@ def equal(a: Any, b: Any) -> bool:
         return same and (equal(a.tolist(), b.tolist()) if a.dtype == object else a.tobytes() == b.tobytes())
     if sp.issparse(a):
         return a.shape == b.shape and all(equal(getattr(a, p), getattr(b, p)) for p in ("data", "indices", "indptr"))
+    if isinstance(a, (pd.Series, pd.DataFrame)):
+        return a.equals(b) and all(map(pd.Index.equals, a.axes, b.axes))
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, dict):
@@ -180,6 +182,7 @@ def model() -> Estimator:
             np.array([["a"], ["b"]], object),
         ),
         *(kind(np.eye(3, 4, dtype=np.int8)) for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)),
+        *(pd.Series({"a": 1.0, "b": math.nan}), pd.DataFrame([[0, 1]], ["a"], ["b", 3]), pd.Series([])),
         *(sp.csr_array((0, 5)), Status.CONVERGED, Slotted([1]), Record(None), Lean("a"), Estimator()),
         model(),
     ],
@@ -270,12 +273,8 @@ def test_naive_bayes(path: Path) -> None:
         (Estimator([{"a": lambda: 1}]), r"^part\[0\]\['a'\]: function cannot be saved"),
         (Stranger(), r"^the model: \S*Stranger cannot be saved"),
         (
-            Estimator(pd.Series({"a": 1.0})),
-            r"^part: pandas\.Series cannot be saved; set its \.to_dict\(\)",
-        ),
-        (
-            Estimator(pd.DataFrame([[0, 1]])),
-            r"^part: pandas\.DataFrame cannot be saved; set an array .* decision_costs_",
+            Estimator(pd.Series([1.0], [pd.Timestamp("2020-01-01")])),
+            r"^part: its labels\[0\]: pandas.* cannot be saved",
         ),
         (Estimator(Record(Stranger())), r"^part\.weights: \S*Stranger"),
         (Estimator(np.random.default_rng(0)), r"^part: numpy\.random\.Generator"),

@@ -210,8 +210,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : object
         Instance of a registered class. It may hold plain data, lists, tuples, dicts, numpy arrays, scipy CSR and CSC
-        matrices, and instances of registered classes. An array or instance that occurs twice is stored once, and is
-        shared again when read.
+        matrices, series and data frames of pandas, and instances of registered classes. An array or instance that
+        occurs twice is stored once, and is shared again when read.
     path : path-like
         The file.
 
@@ -423,11 +423,9 @@ class _Writer:
                 raise TypeError(f"{shown}: {_name(cls)}.__getstate__ must give a dict by attribute name")
             pairs = [[name, self.encode(part, prefix + name, depth + 1)] for name, part in state.items()]
             return {"type": "instance", "class": cls.__name__, "state": pairs}
-        if hasattr(value, "iloc"):
-            instead = "its .to_dict()" if value.ndim == 1 else "an array (of costs of decisions, decision_costs_)"
-            raise TypeError(
-                f"{shown}: {_name(cls)} cannot be saved; set {instead} in its place, which needs no other fit."
-            )
+        if hasattr(value, "iloc"):  # settings by name
+            axes = [self._items(axis.tolist(), f"{shown}: its labels", depth) for axis in value.axes]
+            return {"type": "pandas", "values": self._reference(value.to_numpy(), where, depth), "axes": axes}
         dtype = f" of dtype {value.dtype}" if isinstance(value, (np.ndarray, np.generic)) else ""
         raise TypeError(f"{shown}: {_name(cls)}{dtype} cannot be saved ({_ADVICE})")
 
@@ -489,6 +487,11 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> A
         matrix = _SPARSE[node["class"]](parts, shape=tuple(node["shape"]))
         matrix.check_format(full_check=True)  # scipy trusts the indices, and would read past the arrays
         return matrix
+    if node["type"] == "pandas":
+        import pandas as pd
+
+        axes = [_decode(axis, table) for axis in node["axes"]]
+        return (pd.Series if len(axes) == 1 else pd.DataFrame)(_decode(node["values"], table), *axes)
     if "entry" in node:
         array = archive.array(node["entry"])
     else:
