@@ -560,6 +560,8 @@ def test_labels_as_objects(cancer, plain, kind):
         (["a", "b", np.nan, "b"], "y holds nan in row 2"),
         ([pd.NA, "a", "b", "b"], "y holds <NA> in row 0"),
         ([b"a", b"b", b"a", b"b"], "y holds bytes: labels must be numbers, texts or booleans"),
+        ([pd.Timestamp(2020 + i % 2, 1, 1) for i in range(4)], "y holds Timestamp: labels must be"),
+        ([("a", i % 2) for i in range(4)], "y holds tuple: labels must be"),
         ([2**60 + 1, 0.5, 0.5, 0.5], "no array of numbers can hold exactly"),
         ([0.5, 1.25, 3.75, 9.5], "continuous"),
     ],

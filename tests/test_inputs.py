@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import date
+from enum import Enum
 from itertools import product
 from typing import Any
 
@@ -13,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import DataConversionWarning
 
-from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2f
+from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2f, load
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
@@ -508,3 +510,46 @@ class TestFramesOfNumbers:
             np.testing.assert_array_equal(clf.acquire(rows).outcome, other.acquire(gaps).outcome)
         with pytest.raises(ValueError, match="column 'x' holds infinity in row 5"):
             clf.predict(frame.replace({"x": {frame.x[5]: np.inf}}).iloc[5:6])
+
+
+class Kind(str, Enum):
+    """Texts with names, of which numpy makes the first letters of the names."""
+
+    AB = "a"
+    AC = "b"
+
+
+class TestNamesOfColumnsAndClasses:
+    @pytest.mark.parametrize("how", [list, lambda labels: np.array(labels, dtype=object), pd.Series])
+    def test_members_of_an_enum_of_texts_are_these_texts(self, how: Any, tmp_path: Any) -> None:
+        labels = how([Kind(value) for value in Y.tolist()])
+        clf = SequentialClassifier().fit(X, labels)
+        assert clf.classes_.tolist() == ["a", "b"]
+        assert clf.score(X, labels) == clf.score(X, Y)
+        clf.save(tmp_path / "a.seq")
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            pd.date_range("2020", periods=2),
+            [date(2020, 1, 1), date(2020, 1, 2)],
+            pd.period_range("2020", periods=2, freq="M"),
+            [Enum("Place", ["here"])["here"], 1],
+            pd.MultiIndex.from_product([["a"], pd.date_range("2020", periods=2)]),
+        ],
+        ids=["timestamps", "dates", "periods", "enum", "levels"],
+    )
+    def test_columns_called_by_what_no_file_keeps_are_refused(self, names: Any) -> None:
+        frame = pd.DataFrame(X, columns=names)
+        with pytest.raises(TypeError, match=r"^column .* is called by a \w+, which no file can keep: call columns by"):
+            SequentialClassifier().fit(frame, Y)
+        frame.columns = frame.columns.astype(str) if frame.columns.nlevels == 1 else ["a", "b"]
+        SequentialClassifier().fit(frame, Y)
+
+    def test_columns_of_several_levels_and_numbers(self, tmp_path: Any) -> None:
+        for names in (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), [2, 1], [1.5, 2.5]):
+            frame = pd.DataFrame(X, columns=names)
+            clf = SequentialClassifier().fit(frame, Y)
+            clf.save(tmp_path / "a.seq")
+            again = load(tmp_path / "a.seq")
+            np.testing.assert_array_equal(again.predict(frame.iloc[:, ::-1]), clf.predict(X))

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -359,6 +360,13 @@ class FrameEncoder:
 
     def fit_levels(self, levels: dict[Any, Levels]) -> FrameEncoder:
         """Learn the categories of columns that hold this; as `fit`."""
+        for name in levels:
+            for part in name if isinstance(name, tuple) else (name,):  # of several levels
+                if not isinstance(part, (str, int, float, np.number, type(None))) or isinstance(part, Enum):
+                    raise TypeError(
+                        f"column {short_repr(name)} is called by a {type(part).__name__}, which no file can keep: call "
+                        "columns by texts, X.columns = X.columns.astype(str)."
+                    )
         self.columns_ = list(levels)
         vars(self).pop("_number_of", None)
         by_column = each_column(levels, lambda name: levels[name].categories(name))

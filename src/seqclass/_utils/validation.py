@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -293,8 +294,10 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     array = np.asarray(labels)
     if array.ndim != 1 and array.shape[1:] != (1,):
         return labels
-    if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
-        array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
+    kinds = {*map(type, labels)} if isinstance(labels, (list, tuple)) else {str}
+    if len(kinds) > 1 or any(issubclass(kind, Enum) for kind in kinds):
+        # numpy would make texts of numbers and of NaN, numbers of booleans, and of texts with names their first letters
+        array = np.array(labels, dtype=object)
     array = array.astype(object) if array.dtype.kind == "T" else array  # numpy's texts of any length
     if array.dtype.kind in "mM":  # dates could not be read back from a model file
         raise ValueError(f"{name} holds {array.dtype.name}: labels must be numbers, texts or booleans.")
@@ -308,7 +311,8 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
 def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     values = array.tolist()
     kinds: dict[str, type] = {}
-    for kind in dict.fromkeys(map(type, values)):
+    types = dict.fromkeys(map(type, values))
+    for kind in types:
         kinds.setdefault(_label_kind(kind), kind)
     if {"numbers", "others"} & set(kinds):
         row = next((i for i, value in enumerate(values) if _is_missing(value)), None)
@@ -322,8 +326,10 @@ def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         (a, one), (b, other) = list(kinds.items())[:2]
         pair = " and ".join(short_repr(next(value for value in values if type(value) is kind)) for kind in (one, other))
         raise ValueError(f"{name} mixes {a} with {b}, as {pair}: give all labels as {a} or all as {b}.")
-    if "texts" in kinds or not values:
+    if not values or [*types] == [str]:
         return array
+    if "texts" in kinds:  # some of which have names
+        return np.array([str.__str__(value) for value in values], dtype=object)
     plain = np.array(values)
     if plain.dtype.kind not in "biuf" or plain.tolist() != values:
         raise ValueError(f"{name} holds numbers that no array of numbers can hold exactly: use texts instead.")
