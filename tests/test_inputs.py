@@ -553,3 +553,29 @@ class TestNamesOfColumnsAndClasses:
             clf.save(tmp_path / "a.seq")
             again = load(tmp_path / "a.seq")
             np.testing.assert_array_equal(again.predict(frame.iloc[:, ::-1]), clf.predict(X))
+
+
+class TestColumnsOfTrueAndFalse:
+    @pytest.mark.parametrize("kind", ["bool", "boolean", "category", "object"])
+    def test_are_told_as_they_are(self, kind: str, tmp_path: Any) -> None:
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({"fever": rng.random(80) < np.where(Y == "a", 0.9, 0.1), "x": X[:, 1]})
+        numbers = SequentialClassifier(feature_costs=0.001).fit(frame.astype({"fever": int}), Y)
+        frame = frame.astype({"fever": kind})
+        if kind in ("boolean", "object"):
+            frame.loc[3, "fever"] = None
+        clf = SequentialClassifier(feature_costs=0.001).fit(frame, Y)
+        assert f"fever = {frame.fever[0]}: " in str(clf.explain(frame[:1])[0])
+        assert clf.problem_.names.outcomes("fever") == ["False", "True"]
+        case = clf.session()
+        assert case.next_feature is not None
+        assert (case.next_feature.name, case.next_feature.categories) == ("fever", ("False", "True"))
+        case.observe("fever", True)
+        for told in ("True", 1, 1.0, "1", np.True_):
+            np.testing.assert_array_equal(clf.session(known={"fever": told}).posterior, case.posterior)
+        assert case.posterior.round(1).tolist() == numbers.session(known={"fever": 1}).posterior.round(1).tolist()
+        clf.save(tmp_path / "a.seq")
+        again = load(tmp_path / "a.seq")
+        rows = frame.fillna({"fever": False}).astype({"fever": int})[5:]
+        np.testing.assert_array_equal(again.predict(rows), clf.predict(frame[5:]))
+        np.testing.assert_array_equal(numbers.predict(rows), numbers.predict(frame[5:]))

@@ -242,12 +242,12 @@ def test_large_whole_numbers_and_bools_are_choices():
     agent, codes = agent_of(clf), [str(2_000_001 + i) for i in range(4)]
     assert few_values(agent, 0) == codes
     words = check_labels(
-        agent, {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", False: "no"}}}
+        agent, {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", 0: "no"}}}
     )
     assert answer_choices(agent, 0, words) == dict(zip(codes, "ABCD"))
-    assert answer_choices(agent, 1, words) == {"1": "yes", "0": "no"}
+    assert answer_choices(agent, 1, words) == {"True": "yes", "False": "no"}
     assert words.value_texts("code", 2_000_003.0, None) == ("C", None)
-    with pytest.raises(ValueError, match="names 'maybe', which 'flag' does not show; its answers are '1', '0'"):
+    with pytest.raises(ValueError, match="names 'maybe', which 'flag' does not show; its answers are 'False', 'True'"):
         check_labels(agent, {"flag": {"answers": {"maybe": "?"}}})
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.files import read_json
-from seqclass._utils.text import join_names, marks_text, near, sentence, short_repr, value_text
+from seqclass._utils.text import TRUTH, join_names, marks_text, near, sentence, short_repr, value_text
 
 __all__ = ["Labels"]
 __dir__ = __all__.copy  # tab completion
@@ -137,7 +137,7 @@ class Labels:
 
     def code(self, name: str, answer: str | None = None) -> dict[str, str] | None:
         """Return system and code of a feature, or of one of its answers; None if it has none."""
-        both = self.codes.get((name, answer), self.codes.get((name, _AS_BOOL.get(answer or "", answer)), ""))
+        both = self.codes.get((name, answer), self.codes.get((name, TRUTH.get(answer or "", answer)), ""))
         return dict(zip(("system", "code"), both.split("|"))) if both else None
 
     def answers(self, name: str) -> Mapping[str, str]:
@@ -254,8 +254,7 @@ class Labels:
                 there = near(name, list(names), "the features are")
                 raise ValueError(f"{self._places[name, None]} names {short_repr(name)}, which is no feature; {there}")
             known = self.answers(name).keys() if answers is None else answers(name)
-            # columns of bool are numbers to a classifier
-            own = {_BOOLS.get(one, one) if one not in known else one: text for one, text in self.answers(name).items()}
+            own = {TRUTH.get(one, one) if one not in known else one: text for one, text in self.answers(name).items()}
             if len(own) == len(self.answers(name)) and all(one in known for one in own):
                 features[name] = {**self.features[name], "answers": own}
                 continue
@@ -277,9 +276,6 @@ def _copy_features(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[
     return ((name, dict(words)) for name, words in features.items())
 
 
-#: How people write the values of columns of bool.
-_BOOLS = {"True": "1", "False": "0"}
-_AS_BOOL = {number: name for name, number in _BOOLS.items()}
 #: Control characters, but for the ends of lines and tabs.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 #: Names the place of a column of a row, or of a key of a mapping.

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, is_fitted, require
-from seqclass._utils.text import MAX_EXACT, AnswerError, at_place, fold_text, join_names, raise_all, short_repr
+from seqclass._utils.text import MAX_EXACT, TRUTH, AnswerError, at_place, fold_text, join_names, raise_all, short_repr
 
 #: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
 MAX_CATEGORIES = 50
@@ -262,6 +262,8 @@ class Levels:
         if is_numeric(column):
             refuse_numbers(column, column.name)
             return cls(n_numbers=int(there.sum()))
+        if is_boolean(column):
+            return cls(n_texts=int(there.sum()), categorical=True, keys={"False", "True"})
         if isinstance(column.dtype, pd.CategoricalDtype):
             # those that no row shows are known as well
             declared = set(map(spelt, column.cat.categories.tolist())) - {""}
@@ -451,8 +453,8 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     known = {text: float(number) for number, text in enumerate(categories.tolist())}
     floats = [(spelt(float(text)), number) for text, number in known.items() if _POINTED.fullmatch(text)]
     several = Counter(text for text, _ in floats)
-    if set(known) <= {"True", "False"}:  # other files, and programs, have numbers for these
-        known |= {number: known[text] for number, text in (("1", "True"), ("0", "False")) if text in known}
+    if set(known) <= {"True", "False"}:
+        known |= {TRUTH[text]: number for text, number in known.items()}
     return {text: number for text, number in floats if several[text] == 1} | known
 
 
@@ -581,7 +583,14 @@ def as_if_numbers(texts: Collection[str]) -> str:
 def is_numeric(column: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    return bool(is_numeric_dtype(column) or is_bool_dtype(column))
+    return bool(is_numeric_dtype(column) and not is_bool_dtype(column))
+
+
+def is_boolean(column: Any) -> bool:
+    """Whether a column holds True and False, as its own kind, as categories or as objects."""
+    from pandas.api.types import infer_dtype, is_bool_dtype
+
+    return bool(is_bool_dtype(column) or (column.dtype == object and infer_dtype(column, skipna=True) == "boolean"))
 
 
 def all_numbers(X: Any) -> bool:
@@ -614,7 +623,7 @@ def to_numeric(column: Any) -> Any:
 
 
 def _numbers(column: Any, name: Any) -> FloatArray:
-    if not is_numeric(column):
+    if not is_numeric(column) and not is_boolean(column):
         present, logical = _present(column), {"True": 1.0, "False": 0.0}  # as files have them
         if present.any() and column[present].isin(logical).all():
             column = column.astype(object).map(logical)

@@ -20,6 +20,10 @@ NO_MARK = "none of these"
 MAX_EXACT = 2**53
 
 
+#: How other files, and programs, write true and false.
+TRUTH = {"True": "1", "False": "0", "1": "True", "0": "False"}
+
+
 def value_text(value: Any) -> str:
     """Write a raw value as a person would: whole numbers in full, six digits of others, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too

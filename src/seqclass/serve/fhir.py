@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from seqclass._utils.tables import to_json_value
-from seqclass._utils.text import join_names, near, short_repr, value_text
+from seqclass._utils.text import TRUTH, join_names, near, short_repr, value_text
 from seqclass.agent._case import Feature, Questions
 from seqclass.agent.agent import feature_name
 from seqclass.agent.choices import answer_choices
@@ -278,6 +278,7 @@ class _FormSoFar:
             if isinstance(value, (int, float)) and isinstance(value, bool) == (kind == "valueBoolean"):
                 number = float(value) if abs(value) <= sys.float_info.max else None
                 text = str(value) if number is None or str(value) in choices else value_text(number)
+                text = text if text in choices else TRUTH.get(text, text)
         if number is not None and not categories:
             return number
         if isinstance(text, str) and text in choices:
@@ -362,8 +363,8 @@ class _FormSoFar:
         if answer is None:
             return {"question": after, "operator": "exists", "answerBoolean": True}
         number = float(answer) if isinstance(answer, (Real, np.bool_)) else None  # True is 1
-        choices = self.choices(after)
-        coding = choices.get(value_text(answer)) or (None if number is None else choices.get(value_text(number)))
+        choices, text = self.choices(after), value_text(answer)
+        coding = choices.get(text) or choices.get(TRUTH.get(text, ""))
         if coding is not None:
             meant = {key: coding[key] for key in ("system", "code")}
             return {"question": after, "operator": "=", "answerCoding": meant}
