@@ -16,7 +16,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import DataConversionWarning
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2f, load
-from seqclass.bn import InformationFilter, NaiveBayes
+from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
 from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus, acquire
@@ -579,3 +579,18 @@ class TestColumnsOfTrueAndFalse:
         rows = frame.fillna({"fever": False}).astype({"fever": int})[5:]
         np.testing.assert_array_equal(again.predict(rows), clf.predict(frame[5:]))
         np.testing.assert_array_equal(numbers.predict(rows), numbers.predict(frame[5:]))
+
+
+@pytest.mark.parametrize("code", [2**16, 10**9, 2**40])
+def test_outcomes_beyond_all_tables_are_refused_by_their_column(code: int) -> None:
+    rows = pd.DataFrame({"a": np.arange(80) % 2, "id": np.arange(80) % 3})
+    rows.loc[5, "id"] = code
+    with pytest.raises(ValueError, match=f"column 'id' holds {code}, too large for an outcome, of which .* 65,536"):
+        SequentialClassifier(discretizer="precomputed").fit(rows, Y)
+    for model in (NaiveBayes(), TreeNetwork(), ClassMixture(1)):
+        with pytest.raises(ValueError, match=f"feature 'id' has outcome {code} in row 5, but outcomes are 0..65535"):
+            model.fit(rows, Y)
+        with pytest.raises(ValueError, match=f"n_outcomes of feature 1 is {code + 1}; it must be 1 to 65,536"):
+            model.fit(rows, Y, n_outcomes=[2, code + 1])
+    rows.loc[5, "id"] = 2**16 - 1
+    assert NaiveBayes().fit(rows, Y).n_outcomes_.tolist() == [2, 2**16]

@@ -11,7 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray, unmask_codes
+from seqclass._utils.frames import frame_columns
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, in_order, plain_labels
+from seqclass.discretize.outcomes import MAX_OUTCOMES
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -19,6 +22,7 @@ Codes = Any
 
 def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None, name: str = "X") -> Codes:
     """Check a discretised matrix and give it as a dense array or a canonical CSR matrix."""
+    names = frame_columns(X)
     if sparse.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -34,12 +38,12 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
         X = X.astype(np.int64 if X.dtype.itemsize == 8 else np.promote_types(X.dtype, np.int8))
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(f"{name} has {X.shape[1]} features, but the model was fitted with {n_features}")
-    _check_range(X, None if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]), name)
+    _check_range(X, None if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]), name, names)
     return X
 
 
-def _check_range(X: Codes, n_outcomes: IntArray | None, name: str) -> None:
-    end = np.full(X.shape[1], np.iinfo(np.intp).max) if n_outcomes is None else n_outcomes
+def _check_range(X: Codes, n_outcomes: IntArray | None, name: str, names: list[Any] | None) -> None:
+    end = np.full(X.shape[1], MAX_OUTCOMES) if n_outcomes is None else n_outcomes
     if sparse.issparse(X):
         bad = (X.data < -1) | (X.data >= end[X.indices])
         columns, rows = X.indices[bad], np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1
@@ -50,10 +54,15 @@ def _check_range(X: Codes, n_outcomes: IntArray | None, name: str) -> None:
         if not sparse.issparse(X):
             rows = np.flatnonzero((X[:, columns[0]] < -1) | (X[:, columns[0]] >= end[columns[0]]))
         column, row = int(columns[0]), int(rows[0])
-        allowed = "outcomes are counted from 0" if n_outcomes is None else f"its outcomes are 0..{end[column] - 1}"
+        allowed = (
+            f"outcomes are 0..{MAX_OUTCOMES - 1} at most"
+            if n_outcomes is None
+            else f"its outcomes are 0..{end[column] - 1}"
+        )
+        feature = column if names is None else short_repr(names[column])
         raise ValueError(
-            f"{name}: feature {column} has outcome {int(X[row, column])} in row {row}, but {allowed} (-1 where nothing "
-            "is known)"
+            f"{name}: feature {feature} has outcome {int(X[row, column])} in row {row}, but {allowed} (-1 where "
+            "nothing is known)"
         )
 
 
@@ -66,9 +75,9 @@ def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
         sizes = np.full(n_features, sizes)
     if sizes.shape != (n_features,):
         raise ValueError(f"n_outcomes has shape {sizes.shape}, but X has {n_features} features")
-    if (sizes < 1).any():
-        column = int(np.argmax(sizes < 1))
-        raise ValueError(f"n_outcomes of feature {column} is {int(sizes[column])}; it must be at least 1")
+    if (wrong := (sizes < 1) | (sizes > MAX_OUTCOMES)).any():
+        column = int(wrong.argmax())
+        raise ValueError(f"n_outcomes of feature {column} is {int(sizes[column])}; it must be 1 to {MAX_OUTCOMES:,}")
     return sizes.astype(np.intp, copy=False)
 
 
