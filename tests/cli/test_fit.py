@@ -563,6 +563,26 @@ def test_half_of_the_rows_is_set_aside(name: str, patients: pd.DataFrame, folder
     assert again is None or Path(name).read_bytes() == again
 
 
+def test_a_table_of_which_rows_are_set_aside_is_read_once(
+    patients: pd.DataFrame, folder: Path, run: Any, refuses: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patients.to_csv("table.csv", index=False)
+    how = ("fit", "table.csv", "--target", "the label", "--method", "etana", "-o", "half.seq")
+    read, times = pd.read_csv, list[int]()
+
+    def counted(*args: Any, **settings: Any) -> Any:
+        times.append(1)
+        return read(*args, **settings)
+
+    monkeypatch.setattr(pd, "read_csv", counted)
+    assert run(*how, "--drop", "id").exit_code == 0
+    once = len(times)
+    assert run(*how, "--drop", "id", "--set-aside", "aside.csv").exit_code == 0
+    assert len(times) == 2 * once
+    assert "--drop: table.csv has no column 'no'" in refuses(*how, "--drop", "no", "--set-aside", "aside.csv")
+    assert "is the target" in refuses(*how, "--drop", "the label", "--set-aside", "aside.csv")
+
+
 def test_what_cannot_be_set_aside_is_refused(patients: pd.DataFrame, folder: Path, refuses: Any) -> None:
     patients.drop(columns="id").to_csv("table.csv", index=False)
     fit = ("fit", "table.csv", "--target", "the label", "--method", "etana")

@@ -190,12 +190,15 @@ class TrainingTable:
         Names of the features.
     classes : ndarray of shape (n_classes,)
         Labels that occur; none where nobody asked for them and they are not known yet.
+    dropped : DataFrame or None
+        Columns that nothing is learnt from, where they are kept.
     """
 
     X: Any
     y: Any
     names: list[str]
     classes: npt.NDArray[Any]
+    dropped: Any = None
 
     def fit(self, clf: BaseSequentialClassifier, **how: int) -> None:
         """Fit a classifier to them."""
@@ -210,17 +213,28 @@ class TrainingTable:
 
 
 def read_rows(
-    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool, marks: Sequence[str] = ()
+    path: Path,
+    target: str | None,
+    drop: Sequence[str],
+    drop_unlabelled: bool,
+    classes: bool,
+    marks: Sequence[str] = (),
+    keep: bool = False,
 ) -> TrainingTable:
-    """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
+    """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said.
+
+    With ``keep`` columns of ``drop`` are kept beside them.
+    """
     folder = is_folder(path)
     _require_target(path, target)
     if not folder:
         with as_input_errors():
-            X, labels = read_columns(path, drop, "y" if target is None else target, open_with_progress, form())
+            X, labels = read_columns(path, drop, target or "y", open_with_progress, form(), keep)
+            dropped = X[[*dict.fromkeys(drop)]] if keep and drop else None
+            X = X if dropped is None else X.drop(columns=dropped.columns)
             X, y, _ = split_labels(X, labels, path, drop_unlabelled, marks)
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
-        return TrainingTable(X, y, names, np.unique(y))
+        return TrainingTable(X, y, names, np.unique(y), dropped)
     assert target is not None
     if marks:
         raise InputError(f"--marks: {path} is a folder; make columns of marks by seqclass.datasets.split_marks first.")
@@ -243,7 +257,7 @@ class Aside:
     others: TrainingTable
 
     @classmethod
-    def from_rows(cls, rows: TrainingTable, data: Path, drop: Sequence[str], path: Path, seed: int) -> Aside:
+    def from_rows(cls, rows: TrainingTable, path: Path, seed: int) -> Aside:
         """Half of the rows of a table, of each class alike; what nothing is learnt from is there to tell them apart."""
         if not hasattr(rows.X, "columns") or rows.y is None:
             raise InputError("--set-aside is for one table: of a folder put files aside, of arrays without names rows.")
@@ -257,9 +271,7 @@ class Aside:
             )
         aside = assign_folds(rows.y.to_numpy(), 2, seed) == 1
         frame = rows.X[aside].assign(**{str(rows.y.name): rows.y[aside].to_numpy()})
-        if drop:
-            whole, _ = read_columns(data, (), str(rows.y.name), form=form())
-            frame = whole.loc[frame.index, [*dict.fromkeys(drop)]].join(frame)
+        frame = frame if rows.dropped is None else rows.dropped.loc[frame.index].join(frame)
         return cls(frame, path, TrainingTable(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
 
     def write(self) -> None:

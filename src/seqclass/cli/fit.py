@@ -95,8 +95,9 @@ def _command(
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs, rules, skip_logic])
     check_output(set_aside, read=[data, costs, decision_costs, rules, skip_logic], written=[output])
-    rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None, marks)
-    aside = None if set_aside is None else Aside.from_rows(rows, data, drop, set_aside, seed)
+    classes = costs is not None or decision_costs is not None
+    rows = read_rows(data, target, drop, drop_unlabelled, classes, marks, set_aside is not None)
+    aside = None if set_aside is None else Aside.from_rows(rows, set_aside, seed)
     rows = rows if aside is None else aside.others
     left_out = [*drop, target] if target else list(drop)
     known = tuple(mark_columns(known, marks, rows.names))

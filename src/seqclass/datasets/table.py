@@ -139,15 +139,21 @@ def _split(X: Any, marks: Sequence[str], path: Path) -> Any:
 
 
 def read_columns(
-    path: Path, drop: Sequence[str], target: str | None = None, opener: Opener = open_file, form: CsvForm = USUAL
+    path: Path,
+    drop: Sequence[str],
+    target: str | None = None,
+    opener: Opener = open_file,
+    form: CsvForm = USUAL,
+    keep: bool = False,
 ) -> tuple[Any, Any]:
-    """Features but some, and labels if they are named."""
+    """Features but some, which may be kept beside them, and labels if they are named."""
     import pandas as pd
 
     if kind(path) == "npz":
         arrays = read_arrays(path)
         labels = None if target is None else array_labels(path, arrays, target)
         X, names = _without(path, arrays, drop)
+        X, names = (arrays.X, arrays.names) if keep else (X, names)
         # a sparse matrix stays one, and so goes without names
         dense = names is not None and isinstance(X, np.ndarray)
         return pd.DataFrame(X, columns=names, index=pd.RangeIndex(1, len(X) + 1)) if dense else X, labels
@@ -159,12 +165,12 @@ def read_columns(
     if target in drop:
         raise ColumnError("drop", f"{short_repr(target)} is the target.")
     warn_without_header(path, names)
-    frame = read_frame(path, [name for name in names if name not in drop], opener=opener, form=form, labels=target)
-    labels = None if target is None else frame.pop(target)
-    if not frame.shape[1]:
+    left = [name for name in names if name not in drop]
+    if len(left) <= (target is not None):
         only = "drop names all columns" if target is None else f"{short_repr(target)} is its only column"
         raise ValueError(f"{path} has no feature: {only}.")
-    return frame, labels
+    frame = read_frame(path, names if keep else left, opener=opener, form=form, labels=target)
+    return frame, None if target is None else frame.pop(target)
 
 
 def _without(path: Path, arrays: Arrays, drop: Sequence[str]) -> tuple[Any, list[str] | None]:
