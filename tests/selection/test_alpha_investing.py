@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import chi2, norm
 
-from seqclass.selection import AlphaInvesting
+from seqclass.selection import OSFS, SAOLA, AlphaInvesting
 
 
 def plain_alpha_investing(X, y, likelihood=True, wealth=0.5, gain=0.5):
@@ -105,3 +105,26 @@ def test_a_column_far_from_zero_tells_the_same(p_value):
     assert far.selected_.tolist() == wanted.selected_.tolist()
     np.testing.assert_allclose(far.p_values_, wanted.p_values_, rtol=1e-5)
     assert far.p_values_[3] == 1
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e5])
+@pytest.mark.parametrize("offset", [1e7, -1e9])
+def test_what_varies_little_beside_its_mean_counts_in_sparse_columns_too(offset, scale):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = rng.normal(size=(80, 8)) + np.array([0, 1, 0, 1.5, 0, 0, 1, 0]) * y[:, None]
+    X[:, 2] = 3.0  # constant
+    X[:, 6] = X[:, 3] + 0.01 * X[:, 4]
+    X[:, 4:6][rng.random((80, 2)) < 0.5] = 0
+    near = X * (X != 0)
+    far = np.where(X != 0, X + offset * np.array([1, 1, 1, 1, 0, 0, 1, 0]), 0) * scale
+    for selector in (
+        AlphaInvesting(),
+        SAOLA(measure="fisher_z", class_coding="codes"),
+        OSFS(test="fisher_z"),
+    ):
+        wanted = selector.fit(near, y).selected_.tolist()
+        assert 3 in wanted or 6 in wanted
+        for kind in (sp.csc_array, sp.csr_matrix):
+            assert selector.fit(kind(far), y).selected_.tolist() == wanted
+        assert selector.fit(far, y).selected_.tolist() == wanted

@@ -203,9 +203,8 @@ class CorrelationDependence(Dependence):
         """Centre and scale; a sparse column stays as it is, and `stats` are its mean and one over its norm."""
         X = moderate(X.astype(np.float64))
         if sp.issparse(X):
-            n = X.shape[0]
-            mean = np.asarray(X.sum(axis=0)).ravel() / n
-            square = np.add.reduceat(np.append(X.data**2, 0.0), X.indptr[:-1]) * (np.diff(X.indptr) > 0)
+            X, n = centre_full_columns(X), X.shape[0]
+            mean, square = np.asarray(X.sum(axis=0)).ravel() / n, _column_squares(X)
             rest = square - n * mean**2
             scale = _inverse_root(rest, 1e-13 * square)
             columns = Columns(X, np.stack([mean, scale], axis=1))
@@ -240,6 +239,25 @@ def unit_columns(X: FloatArray) -> FloatArray:
     X = X - X.mean(axis=0)
     X *= _inverse_root(np.einsum("ij,ij->j", X, X), 1e-26 * square)
     return X
+
+
+def centre_full_columns(X: Any) -> Any:
+    """Sparse columns without an implicit zero about their mean; ``X`` is changed in place.
+
+    Beside the mean what a column tells may be small. Where there is a zero, it is not: that differs by the mean itself.
+    """
+    stored = np.diff(X.indptr)
+    full = stored == X.shape[0]
+    if full.any():
+        square = _column_squares(X)
+        X.data -= np.repeat(np.where(full, np.asarray(X.sum(axis=0)).ravel() / X.shape[0], 0.0), stored)
+        X.data[np.repeat(full & (_column_squares(X) <= 1e-26 * square), stored)] = 0.0  # constant, but for rounding
+    return X
+
+
+def _column_squares(X: Any) -> FloatArray:
+    """Sum of the squares of each sparse column."""
+    return np.asarray(np.add.reduceat(np.append(X.data**2, 0.0), X.indptr[:-1]) * (np.diff(X.indptr) > 0))
 
 
 def _inverse_root(squares: FloatArray, rounding: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from scipy import stats
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.selection._base import MOST_TOGETHER, FeatureStream
-from seqclass.selection._dependence import class_directions, moderate, unit_columns
+from seqclass.selection._dependence import centre_full_columns, class_directions, moderate, unit_columns
 
 
 @dataclass(repr=False, eq=False)
@@ -104,8 +104,8 @@ class AlphaInvesting(FeatureStream):
     def _absorb(self, X: Any) -> None:
         for columns in chunks(X.shape[1], max(8.0 * X.shape[0], CHUNK_BYTES / MOST_TOGETHER)):
             block = moderate(X[:, columns].astype(np.float64))
-            # about their mean, beside which what a column tells may be small
-            self._test_block(block if sp.issparse(block) else unit_columns(block), self.n_seen_ + columns.start)
+            block = centre_full_columns(block) if sp.issparse(block) else unit_columns(block)
+            self._test_block(block, self.n_seen_ + columns.start)
         self.selected_ = np.array(self._selected, dtype=np.intp)
 
     def _test_block(self, X: Any, first: int) -> None:
