@@ -265,10 +265,13 @@ def test_names_in_a_file_are_texts_and_none_may_lack(tmp_path: Path) -> None:
         TestTable.from_csv(file)
 
 
-def test_a_class_is_not_called_as_a_column_is() -> None:
+def test_a_class_may_be_called_as_a_column_is() -> None:
     for name in ("test", "price"):
-        with pytest.raises(ValueError, match=f"classes: a class cannot be called '{name}', as a column of the table"):
-            TestTable(["a", "b"], [0.2, 0.3, 0.5], positive=np.full((2, 3), 0.5), costs=1, classes=[name, "y", "z"])
+        classes, positive = [name, "y", "z"], [[0.1, 0.5, 0.5], [0.2, 0.5, 0.5]]
+        tests = TestTable(["a", "b"], [0.2, 0.3, 0.5], positive=positive, costs=1, classes=classes)
+        assert tests.to_frame().columns.tolist() == ["test", "price", f"P(positive | {name})", "y", "z"]
+        assert tests.to_frame()[f"P(positive | {name})"].tolist() == [0.1, 0.2]
+        assert tests.classifier().session(known={"a": "positive"}).posterior.argmax() != classes.index(name)
     tests = TestTable(["class", "x"], [0.2, 0.3, 0.5], positive=np.full((2, 3), 0.5), costs=1, classes=["x", "y", "z"])
     assert tests.to_frame().columns.tolist() == ["test", "price", "x", "y", "z"]
     assert tests.to_frame()["test"].tolist() == ["class", "x"]

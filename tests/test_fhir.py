@@ -155,6 +155,18 @@ def test_a_form_is_filled_in_as_a_session_goes(client: Any, paths: dict[str, Pat
             fill_in(client, name.replace(" ", "-"), seqclass.load(path), seed)
 
 
+def test_a_question_may_be_called_as_the_result_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    rows = pd.DataFrame({"smokes": rng.integers(0, 2, 200) * 1.0, RESULT: rng.normal(size=200) + y})
+    clf = SequentialClassifier(feature_costs=0.001, order="adaptive").fit(rows, y)
+    clf.save(tmp_path / "form.seq")
+    with running(create_app(tmp_path / "form.seq")) as client:
+        for seed in range(3):
+            body = fill_in(client, "form", clf, seed)
+            assert body["item"][-1]["linkId"] == RESULT + "/"
+
+
 @pytest.mark.slow
 def test_forms_of_many_models_are_filled_in_as_sessions_go(tmp_path: Path) -> None:
     paths = save_models(tmp_path, 11)

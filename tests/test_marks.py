@@ -69,6 +69,17 @@ def test_cells_become_columns_of_yes_and_no() -> None:
     assert list(split_marks(question, ["Where?"]).columns) == ["Where? head", "Where? toe"]
 
 
+def test_marks_have_no_blanks_at_their_edges() -> None:
+    told = split_marks(pd.DataFrame({"pain is": ["x; y", "y"]}), {"pain is": [" x", "x ", "y"]})
+    assert list(told.columns) == ["pain is: x", "pain is: y"]
+    assert told["pain is: x"].tolist() == ["yes", "no"]
+    rows = pd.DataFrame({f"pain is: {mark}": ["yes", "no"] * 20 for mark in ("x", " x")})
+    with pytest.raises(
+        ValueError, match="the mark of 'pain is:  x' has blanks at its edges, as no cell has it: rename"
+    ):
+        SequentialClassifier(feature_costs=Costs(0.01, marks=["pain is"])).fit(rows, [0, 1] * 20)
+
+
 @pytest.mark.parametrize(
     ("cells", "marks", "message"),
     [

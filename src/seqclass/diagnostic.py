@@ -126,10 +126,6 @@ class TestTable:
         self.names, self.classes = _check_names(names, "names", 1), _check_names(classes, "classes", 2)
         if TARGET in self.names:
             raise ValueError(f"names: a test cannot be called {TARGET!r}, as the class is; call it otherwise.")
-        if taken := [name for name in self.classes if name in ("test", "price")]:
-            raise ValueError(
-                f"classes: a class cannot be called {taken[0]!r}, as a column of the table is; call it otherwise."
-            )
         prior = in_order_of_texts(prior, "prior", self.classes)
         scalar = np.ndim(prior) == 0 and len(self.classes) == 2
         prior = np.append(sick := self._fractions([prior], "prior"), 1 - sick) if scalar else prior
@@ -334,7 +330,8 @@ class TestTable:
                 ratios = {"lr_positive": sick / well, "lr_negative": (1 - sick) / (1 - well)}
             columns |= {"sensitivity": sick, "specificity": 1 - well} | ratios
         else:
-            columns |= dict(zip(self.classes, self.positive.T))
+            own = (f"P(positive | {name})" if name in columns else name for name in self.classes)
+            columns |= dict(zip(own, self.positive.T))
         frame: pd.DataFrame = pd.DataFrame(columns)
         return frame
 

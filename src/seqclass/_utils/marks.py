@@ -27,6 +27,10 @@ def columns_of_marks(question: str, names: Iterable[Hashable]) -> list[Any]:
             f"marks names {short_repr(question)}, and there are no columns of its marks; fit makes them of a data "
             "frame, and for chunks seqclass.datasets.split_marks does."
         )
+    if odd := [name for name in own if spelt(mark := str(name)[len(mark_prefix(question)) :]) != mark]:
+        raise ValueError(
+            f"marks: the mark of {short_repr(odd[0])} has blanks at its edges, as no cell has it: rename it."
+        )
     return own
 
 
@@ -101,7 +105,7 @@ def split_marks(X: Any, marks: Sequence[str] | Mapping[str, Sequence[str]], unkn
             raise ValueError(f"marks names {short_repr(question)}; {near(question, list(map(str, X.columns)))}")
         cells = [read_marks(value) for value in X[question]]
         every = sorted({mark for cell in cells for mark in cell or ()})
-        known = list(marks[question]) if isinstance(marks, Mapping) else every
+        known = [*dict.fromkeys(map(spelt, marks[question]))] if isinstance(marks, Mapping) else every
         if len(known) < 2:
             shows = f"only {short_repr(known[0])}" if known else "none"
             raise ValueError(

@@ -203,8 +203,10 @@ class _FormSoFar:
         numbers = range(questions.problem.n_questions)
         self.features = {one.name: one for q in numbers for one in questions.features(q)}
         self.bundles = {questions.name(q): questions.features(q) for q in numbers if len(questions.features(q)) > 1}
-        self.items = [one for one in _records(form, "item") if _link(one) != _RESULT]
-        self.answers = [one for one in _records(response, "item") if _link(one) != _RESULT]
+        #: What the group of the result is called, which no question is.
+        self.result_link = _RESULT + "/" * (_RESULT in questions.numbers)
+        self.items = [one for one in _records(form, "item") if _link(one) != self.result_link]
+        self.answers = [one for one in _records(response, "item") if _link(one) != self.result_link]
         sent = [(_link(one), one) for one in _flat({"item": self.answers})]
         links, self.told = [link for link, _ in sent], dict(sent)
         shown = set(map(_link, _flat({"item": self.items})))
@@ -398,8 +400,8 @@ class _FormSoFar:
             items.append(item | {"repeats": True, "answerOption": [{"valueCoding": coding} for coding in own.values()]})
             if values := [{"valueCoding": own[name]} for name in step["prediction_set"]]:
                 answers.append({"linkId": f"{_RESULT}/prediction_set", "answer": values})
-        group: Json = {"linkId": _RESULT, "text": "Result", "type": "group"}
-        told_group: Json = {"linkId": _RESULT, "text": "Result", "item": answers}
+        group: Json = {"linkId": self.result_link, "text": "Result", "type": "group"}
+        told_group: Json = {"linkId": self.result_link, "text": "Result", "item": answers}
         return group | {"readOnly": True, "item": [one | {"readOnly": True} for one in items]}, told_group
 
 
