@@ -37,6 +37,8 @@ def test_texts_of_the_commands(folder: Path, run: Any, money: bool) -> None:
     rest = [run("show", "m.seq"), run("explain", "m.seq", "data.csv"), run("evaluate", "m.seq", "data.csv")]
     assert {result.exit_code for result in (*told, *rest)} == {0}
     assert [UNIT in " ".join(result.output.split()) for result in told] == [not money] * 2
+    priced = run("plan", "net.bif", "--target", "label", *costs[1], "--currency", "EUR", "-o", "p.seq")
+    assert ("in EUR, where an error costs 1 EUR." in " ".join(priced.output.split())) is not money
     assert [result.output for result in rest if "misclassification" in result.output] == []
     assert run("export", "m.seq", "-o", "page.html").exit_code == 0
     assert (PAGE in told_first("page.html")) is not money
@@ -57,6 +59,8 @@ def test_what_money_is_counted_in_is_said_everywhere(folder: Path, run: Any) -> 
     }
     assert {name for name, text in told.items() if " EUR" not in text} == set()
     assert {name for name, text in told.items() if "misclassification" in text} == set()
+    for name in ("fit", "plan"):  # nobody said what errors cost
+        assert "in EUR, where an error costs 1 EUR." in " ".join(told[name].split())
     again = {"explain": run("explain", "m.seq", "data.csv", "--currency", "Fr.").output}
     again["ask"] = run("ask", "m.seq", "--currency", "Fr.", answers="").output
     for name, text in again.items():

@@ -72,10 +72,10 @@ def is_unit(text: Any) -> bool:
 
 def unit_text(decision_costs: Any, unit: str = "") -> str:
     """Say what costs are counted in, after a comma: a unit, or wrong decisions unless they cost what the user says."""
-    if unit:
-        return f", in {unit}"
     places = range(len(decision_costs))
     wrong = all(list(row) == [float(i != j) for j in places] for i, row in enumerate(decision_costs))
+    if unit:
+        return f", in {unit}{f', where an error costs 1 {unit}' if wrong else ''}"
     return ", in units of misclassification cost" if wrong else ""
 
 
