@@ -14,7 +14,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, unmask_codes
 from seqclass._utils.frames import frame_columns
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, in_order, plain_labels
-from seqclass.discretize.outcomes import MAX_OUTCOMES
+from seqclass.discretize._edges import TUNING
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -43,7 +43,7 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
 
 
 def _check_range(X: Codes, n_outcomes: IntArray | None, name: str, names: list[Any] | None) -> None:
-    end = np.full(X.shape[1], MAX_OUTCOMES) if n_outcomes is None else n_outcomes
+    end = np.full(X.shape[1], TUNING.max_outcomes) if n_outcomes is None else n_outcomes
     if sparse.issparse(X):
         bad = (X.data < -1) | (X.data >= end[X.indices])
         columns, rows = X.indices[bad], np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1
@@ -55,7 +55,7 @@ def _check_range(X: Codes, n_outcomes: IntArray | None, name: str, names: list[A
             rows = np.flatnonzero((X[:, columns[0]] < -1) | (X[:, columns[0]] >= end[columns[0]]))
         column, row = int(columns[0]), int(rows[0])
         allowed = (
-            f"outcomes are 0..{MAX_OUTCOMES - 1} at most"
+            f"outcomes are 0..{TUNING.max_outcomes - 1} at most"
             if n_outcomes is None
             else f"its outcomes are 0..{end[column] - 1}"
         )
@@ -75,9 +75,11 @@ def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
         sizes = np.full(n_features, sizes)
     if sizes.shape != (n_features,):
         raise ValueError(f"n_outcomes has shape {sizes.shape}, but X has {n_features} features")
-    if (wrong := (sizes < 1) | (sizes > MAX_OUTCOMES)).any():
+    if (wrong := (sizes < 1) | (sizes > TUNING.max_outcomes)).any():
         column = int(wrong.argmax())
-        raise ValueError(f"n_outcomes of feature {column} is {int(sizes[column])}; it must be 1 to {MAX_OUTCOMES:,}")
+        raise ValueError(
+            f"n_outcomes of feature {column} is {int(sizes[column])}; it must be 1 to {TUNING.max_outcomes:,}"
+        )
     return sizes.astype(np.intp, copy=False)
 
 

@@ -23,6 +23,7 @@ from seqclass._utils.validation import check_choice, check_integer
 class EdgeTuning:
     """How values are looked at, and how bins are counted."""
 
+    max_outcomes: int = 2**16  #: of a column: each has a place in tables of all columns
     max_values: int = 10  #: whole numbers of a column that are kept
     max_span: int = 63  #: bits: how far apart they may lie
     n_first_rows: int = 64  #: that tell most columns of other numbers from the rest

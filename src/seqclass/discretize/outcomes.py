@@ -11,9 +11,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import CACHE_BYTES, BoolArray, IntArray, chunks, smallest_int, unmask
 from seqclass._utils.information import canonical
 from seqclass._utils.text import short_repr
-
-#: Outcomes of a column: each has a place in tables of all columns.
-MAX_OUTCOMES = 2**16
+from seqclass.discretize._edges import TUNING
 
 
 def check_outcomes(
@@ -63,8 +61,11 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
     largest = np.fmax.reduce(values, axis=None, initial=0)
     if np.fmin.reduce(values, axis=None, initial=0) < -1:
         refuse(values < -1, "below 0: outcomes are 0, 1, ..., and -1 or NaN where missing")
-    if largest >= MAX_OUTCOMES:
-        refuse(values == largest, f"too large for an outcome, of which a column may have {MAX_OUTCOMES:,}, from 0 on")
+    if largest >= TUNING.max_outcomes:
+        refuse(
+            values == largest,
+            f"too large for an outcome, of which a column may have {TUNING.max_outcomes:,}, from 0 on",
+        )
     if limit is not None and largest >= limit.min(initial=np.iinfo(np.int64).max):
         bound = limit if columns is None else limit[columns]
         refuse(values >= bound, "not an outcome of the model: those are 0 to ")

@@ -61,7 +61,7 @@ def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ())
     """Features that a classifier without a stopping rule needs of each instance, and what they cost."""
     missing, wanted = _missing_cells(X), np.ones(X.shape[1], dtype=bool)
     wanted[list(known)] = False
-    asked = sp.csr_array(_asked(estimator, X.shape[1], lambda: X).multiply(wanted))
+    asked = sp.csr_array(_column_needs(estimator, X.shape[1], lambda: X).multiply(wanted))
     alike = asked.shape[0] == 1
     if missing is None:
         n_features, cost = _charge(asked, prices)
@@ -80,7 +80,7 @@ def _charge(asked: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
     return charge_acquired(asked, prices)
 
 
-def _asked(estimator: Any, n_features: int, rows: Callable[[], Any]) -> Any:
+def _column_needs(estimator: Any, n_features: int, rows: Callable[[], Any]) -> Any:
     """Sparse matrix of what a classifier asks for: a row an instance where a single tree decides, else one for all."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     if isinstance(estimator, Pipeline):
@@ -89,7 +89,7 @@ def _asked(estimator: Any, n_features: int, rows: Callable[[], Any]) -> Any:
         if widths[0] != n_features or -1 in widths:
             return sp.csr_array(np.ones((1, n_features)))
         before = (lambda: estimator[:-1].transform(rows())) if steps else rows
-        asked = _asked(estimator[-1], widths[-1], before)
+        asked = _column_needs(estimator[-1], widths[-1], before)
         for step, width in zip(reversed(steps), reversed(widths[:-1])):
             asked = _before_step(step, width, asked)
         return asked

@@ -322,11 +322,13 @@ class Names:
 
 
 def numbers_in_order(names: Names, what: str, value: Any) -> Any:
-    """Numbers of a problem in its order, where pandas has names for them."""
-    if not hasattr(value, "iloc"):  # such are changed often
+    """Numbers of a problem, or P(class), in its order, where pandas has names for them."""
+    belief = what == "belief"
+    if type(value) is np.ndarray or not (belief or hasattr(value, "iloc")):  # such are told often
         return value
-    axes = {"prior": ("classes",), "decision_costs": ("classes", "decisions")}.get(what, ("questions",))
-    return in_order(value, what, *(getattr(names, axis) for axis in axes))
+    axes = {"belief": ("classes",), "prior": ("classes",), "decision_costs": ("classes", "decisions")}
+    labels = [getattr(names, axis) for axis in axes.get(what, ("questions",))]
+    return in_order(value, what, *([None] if belief and np.ndim(value) == 2 else []), *labels)
 
 
 def costs_in_order(costs: Any, classes: list[Any] | None) -> Any:

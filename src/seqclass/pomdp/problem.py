@@ -267,18 +267,12 @@ class AcquisitionProblem(Stored, ABC):
 
     def stopping_cost(self, belief: FloatArray) -> FloatArray:
         """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""
-        return lower_envelope(np.asarray(self._by_class(belief)), self.decision_costs.T)
+        return lower_envelope(np.asarray(numbers_in_order(self.names, "belief", belief)), self.decision_costs.T)
 
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
-        costs = np.asarray(self._by_class(belief)) @ self.decision_costs
+        costs = np.asarray(numbers_in_order(self.names, "belief", belief)) @ self.decision_costs
         return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
-
-    def _by_class(self, belief: Any) -> Any:
-        """P(class) in the order of the classes, where it has their names."""
-        if type(belief) is np.ndarray:  # such are told often
-            return belief
-        return in_order(belief, "belief", *([None] if np.ndim(belief) == 2 else []), self.names.classes)
 
     def initial_belief(self, n: int = 1) -> BeliefState:
         """Belief about ``n`` cases of which nothing is known."""
@@ -693,7 +687,7 @@ def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, 
     """
     if isinstance(belief, BeliefState):
         return belief
-    told = check_finite(in_order(problem._by_class(belief), "belief", None), "belief")
+    told = check_finite(numbers_in_order(problem.names, "belief", belief), "belief")
     chances = np.atleast_2d(told)
     if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
         raise ValueError(
