@@ -172,12 +172,20 @@ def test_skills_learnt_from_rows() -> None:
     [
         (ItemResponse(), "adaptive", "must be an observation model that is fitted"),
         (3, "adaptive", "must be an observation model that is fitted"),
-        (NaiveBayes().fit([[0], [1]], [0, 1]), "information", "needs cases, and NaiveBayes draws none"),
     ],
 )
 def test_what_cannot_be_planned_for(model: Any, order: str, words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
         SequentialClassifier.from_model(model, order=order)
+
+
+def test_an_order_is_made_on_cases_of_any_model() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    model = NaiveBayes().fit((rng.random((400, 3)) < np.where(y[:, None] == 1, [0.6, 0.9, 0.7], 0.4)).astype(int), y)
+    for order in ("information", "conditional", "error"):
+        clf = SequentialClassifier.from_model(model, order=order, feature_costs=0.001)
+        assert clf.order_.tolist() == [1, 2, 0]
 
 
 def test_other_models_are_planned_for_too() -> None:

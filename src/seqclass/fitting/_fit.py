@@ -352,11 +352,13 @@ def with_costs(settings: Settings, agent: Agent) -> Agent:
 
 
 def _draw_cases(settings: Settings, agent: Agent) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Outcomes and labels of cases as the model has them."""
-    rng, n, m = as_generator(settings.seed, "cases"), TUNING.n_order_cases, len(agent.support)
-    label = draw_columns(np.tile(agent.problem.prior, (n, 1)), rng.random(n))
-    state = agent.model.start(n)
-    return draw_jointly(agent.model, np.arange(m), state, label, rng.random((n, m)))[0], agent.classes[label]
+    """Outcomes and labels of cases as the model has them, at once where it draws them so."""
+    model, prior, n, m = agent.model, agent.problem.prior, TUNING.n_order_cases, len(agent.support)
+    if hasattr(model, "sample") and np.array_equal(prior, model.class_prior_):
+        return model.sample(n, settings.random_state)  # type: ignore[no-any-return]
+    rng = as_generator(settings.seed, "cases")
+    label = draw_columns(np.tile(prior, (n, 1)), rng.random(n))
+    return draw_jointly(model, np.arange(m), model.start(n), label, rng.random((n, m)))[0], agent.classes[label]
 
 
 def _compare_alike(settings: Settings, before: Prices, after: Prices) -> bool:
@@ -537,14 +539,9 @@ def _without_data(
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
     order = None
     if isinstance(settings.order, str) and not is_free(settings.order):
-        if not hasattr(model, "sample"):
-            raise ValueError(
-                f"order={settings.order!r} needs cases, and {type(model).__name__} draws none: give the columns in "
-                "order."
-            )
         # cases serve for the order alone: how they begin and what they cost is known of the model
         with time_step(timings, "order"):
-            order = order_features(settings, agent, *model.sample(TUNING.n_order_cases, settings.random_state))
+            order = order_features(settings, agent, *_draw_cases(settings, agent))
     return Fit(settings, plan(settings, agent, None, None, timings, order=order), None, timings)
 
 
