@@ -229,7 +229,8 @@ def read_rows(
     _require_target(path, target)
     if not folder:
         with as_input_errors():
-            X, labels = read_columns(path, drop, target or "y", open_with_progress, form(), keep)
+            label = "y" if target is None else target
+            X, labels = read_columns(path, drop, label, open_with_progress, form(), keep)
             dropped = X[[*dict.fromkeys(drop)]] if keep and drop else None
             X = X if dropped is None else X.drop(columns=dropped.columns)
             X, y, _ = split_labels(X, labels, path, drop_unlabelled, marks)
