@@ -576,7 +576,7 @@ class TestColumnsOfTrueAndFalse:
         assert case.posterior.round(1).tolist() == numbers.session(known={"fever": 1}).posterior.round(1).tolist()
         clf.save(tmp_path / "a.seq")
         again = load(tmp_path / "a.seq")
-        rows = frame.fillna({"fever": False}).astype({"fever": int})[5:]
+        rows = frame[5:].assign(fever=[int(one) for one in frame.fever[5:]])
         np.testing.assert_array_equal(again.predict(rows), clf.predict(frame[5:]))
         np.testing.assert_array_equal(numbers.predict(rows), numbers.predict(frame[5:]))
 
