@@ -218,7 +218,7 @@ def column_keys(column: Any) -> list[str | None]:
 def _present(column: Any) -> BoolArray:
     """Which cells are neither missing nor blank texts."""
     there: BoolArray = column.notna().to_numpy()
-    if is_numeric(column):
+    if is_numeric(column) or column.dtype.kind == "b":
         return there
     if hasattr(column, "cat"):  # each category once, not each cell
         blank_ones = [isinstance(v, str) and not v.strip(BLANKS) for v in column.cat.categories.tolist()]
@@ -417,6 +417,9 @@ class FrameEncoder:
     def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
         categories: Mapping[Any, float] = self._number_of[name]
         at: IntArray | None = None
+        if column.dtype.kind == "b" and {"False", "True"} <= categories.keys():  # each cell is soon told
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            return np.where(values == 1, categories["True"], np.where(values == 0, categories["False"], values))
         if (own := getattr(column.dtype, "categories", None)) is not None:  # each category once, not each cell
             at, keys = column.array.codes, [spelt(value) or None for value in own.tolist()]
             if not categories.keys() >= set(keys) - {None}:  # what no cell shows may be unknown

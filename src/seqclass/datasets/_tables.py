@@ -23,7 +23,15 @@ import scipy.sparse as sp
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
 from seqclass._utils.files import check_regular
-from seqclass._utils.frames import BLANKS, MAX_CATEGORIES, exact_floats, is_numeric, plain_data, refuse_cells
+from seqclass._utils.frames import (
+    BLANKS,
+    MAX_CATEGORIES,
+    exact_floats,
+    is_boolean,
+    is_numeric,
+    plain_data,
+    refuse_cells,
+)
 from seqclass._utils.text import NoRows, join_names, sentence, short_repr
 
 
@@ -233,7 +241,7 @@ def read_frame(
         if not verbatim and frame[unique[-1]].isna().any():  # as it is in a row that is too short
             _refuse_uneven_lines(path, form, len(unique), "complete the line, or get the file again if it was cut off.")
         frame = frame[wanted]
-        logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
+        logical = [name for name in frame.columns if name not in types and is_boolean(frame[name])]
         if logical:
             # True and False are categories, in the very words of the file
             frame = _read_rows(path, opener, form, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
@@ -295,7 +303,7 @@ def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
     frame = plain_data(frame)
     for name in frame.columns:
         refuse_cells(frame[name], f"{path}: column {short_repr(name)}")
-        if name in text or _is_logical(frame[name]):
+        if name in text or is_boolean(frame[name]):
             frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     return frame
 
@@ -409,12 +417,6 @@ def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:
         raise ValueError(f"{path} is not text in UTF-8; save it as CSV in UTF-8.") from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
-
-
-def _is_logical(column: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
 
 
 def _read_rows(
