@@ -75,8 +75,8 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
         _calibration(clf, held_out, unit),
         "## Limits",
         "It holds for cases like those that it was learnt from. Numbers outside of what training showed are taken as "
-        "the nearest that it did; a share of classes that changes needs `with_prior`, and a change of the features a "
-        "new fit (`seqclass.drift` notices it).",
+        "the nearest that it did; a share of classes that changes needs `with_prior`, prices that change `with_costs`, "
+        "and a change of the features a new fit (`seqclass.drift` notices it).",
         "## Contract",
         _plain(str(contract))
         if contract is not None
