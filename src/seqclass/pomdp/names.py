@@ -321,12 +321,13 @@ class Names:
         return [int(feature) for feature in self._problem.structure.members(question)]
 
 
-def numbers_in_order(names: Names, what: str, value: Any) -> Any:
+def numbers_in_order(problem: NamedProblem, what: str, value: Any) -> Any:
     """Numbers of a problem, or P(class), in its order, where pandas has names for them."""
     belief = what == "belief"
     if type(value) is np.ndarray or not (belief or hasattr(value, "iloc")):  # such are told often
         return value
     axes = {"belief": ("classes",), "prior": ("classes",), "decision_costs": ("classes", "decisions")}
+    names = Names(problem, problem._naming)
     labels = [getattr(names, axis) for axis in axes.get(what, ("questions",))]
     return in_order(value, what, *([None] if belief and np.ndim(value) == 2 else []), *labels)
 

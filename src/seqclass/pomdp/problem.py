@@ -245,9 +245,7 @@ class AcquisitionProblem(Stored, ABC):
         if "starts" in changes:
             changes["_starts"] = changes.pop("starts")
         numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
-        changes |= {
-            name: np.asarray(numbers_in_order(self.names, name, changes[name]), dtype=np.float64) for name in numbers
-        }
+        changes |= {name: np.asarray(numbers_in_order(self, name, changes[name]), dtype=np.float64) for name in numbers}
         if unknown := [name for name in changes if not hasattr(self, name)]:
             raise TypeError(f"a problem has no {', '.join(sorted(unknown))} to replace.")
         other = copy.copy(self)
@@ -267,11 +265,11 @@ class AcquisitionProblem(Stored, ABC):
 
     def stopping_cost(self, belief: FloatArray) -> FloatArray:
         """``g(belief)``: cost of the best decision now, (n,); linear in the scale of ``belief``."""
-        return lower_envelope(np.asarray(numbers_in_order(self.names, "belief", belief)), self.decision_costs.T)
+        return lower_envelope(np.asarray(numbers_in_order(self, "belief", belief)), self.decision_costs.T)
 
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief; ties go to the lowest index."""
-        costs = np.asarray(numbers_in_order(self.names, "belief", belief)) @ self.decision_costs
+        costs = np.asarray(numbers_in_order(self, "belief", belief)) @ self.decision_costs
         return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
 
     def initial_belief(self, n: int = 1) -> BeliefState:
@@ -687,7 +685,7 @@ def as_belief(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike, 
     """
     if isinstance(belief, BeliefState):
         return belief
-    told = check_finite(numbers_in_order(problem.names, "belief", belief), "belief")
+    told = check_finite(numbers_in_order(problem, "belief", belief), "belief")
     chances = np.atleast_2d(told)
     if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
         raise ValueError(
