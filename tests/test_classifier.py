@@ -6,12 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import CategoricalNB
-from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 
 import seqclass
 from seqclass import Costs, SequentialClassifier, etana
@@ -22,6 +26,7 @@ from seqclass.pomdp import GridValueIteration, Perseus, StoppingValue, evaluate
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.policy import LookaheadPolicy
 
+BINS = KBinsDiscretizer(4, encode="ordinal", strategy="uniform", subsample=None)
 QUICK = GridValueIteration(60, certificate_paths=0)
 
 
@@ -349,6 +354,45 @@ def test_a_foreign_discretiser(cancer, encode):
             clf.fit(X, y)
     else:
         assert clf.fit(X, y).score(X, y) > 0.9
+
+
+def test_a_foreign_discretiser_that_takes_no_missing_cells(cancer):
+    """Missing cells stay missing, and what it makes of the others is as without them."""
+    X, y = cancer[0][:, :8], cancer[1]
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    foreign = KBinsDiscretizer(4, encode="ordinal", strategy="uniform", subsample=None)
+    clf = SequentialClassifier(solver=QUICK, discretizer=foreign).fit(holes, y)
+    seen = ~np.isnan(holes)
+    for j in range(X.shape[1]):
+        own = clone(foreign).fit(holes[seen[:, j]][:, [j]]).transform(holes[seen[:, j]][:, [j]])
+        np.testing.assert_array_equal(clf.coder_.transform(holes)[seen[:, j], j], own[:, 0])
+    assert (clf.coder_.transform(holes)[~seen] == -1).all()
+    record = clf.acquire(holes[:5])
+    for row, decision in zip(holes, record.decision):
+        case = clf.session()
+        while (question := case.next_feature) is not None:
+            value = row[question.column]
+            case.unavailable(question.name) if np.isnan(value) else case.observe(question.name, value)
+        assert case.decision == decision
+
+
+@pytest.mark.parametrize(
+    "discretizer",
+    [
+        ColumnTransformer([("last", BINS, [1, 2]), ("first", BINS, [0])]),
+        make_pipeline(PCA(), BINS),
+        FunctionTransformer(lambda X: (X.argsort(axis=0).argsort(axis=0) >= len(X) / 2).astype(int)),
+    ],
+    ids=["order", "mixture", "ranks"],
+)
+def test_a_discretiser_goes_column_by_column(cancer, discretizer):
+    """Columns in another order had each other's names and prices, and live cases other outcomes than batches."""
+    X, y = cancer[0][:, :3], cancer[1]
+    with pytest.raises(ValueError, match="outcomes of column 0 depend on other columns or rows"):
+        SequentialClassifier(solver=QUICK, discretizer=discretizer).fit(X, y)
+    apart = ColumnTransformer([("first", BINS, [0]), ("last", BINS, [1, 2])])
+    codes = SequentialClassifier(solver=QUICK, discretizer=apart).fit(X, y).coder_.transform(X)
+    np.testing.assert_array_equal(codes, BINS.fit_transform(X))
 
 
 def test_precomputed_outcomes(cancer):

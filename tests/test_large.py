@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from large_cases import cut, people, quick, same, write
 from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
@@ -389,7 +390,7 @@ NEEDS_ALL: dict[str, tuple[Any, str]] = {
     "bags": (quick(observation_model=ClassMixture(2, n_bags=3)), "n_bags=3 needs all rows"),
     "averaged": (quick(observation_model=ClassMixture("average")), "n_components='average' needs all rows"),
     "densities": (quick(observation_model=ClassMixture(2, density="normal")), "density='normal' needs all rows"),
-    "other bins": (quick(discretizer=KBinsDiscretizer(3, encode="ordinal")), "KBinsDiscretizer is not fitted"),
+    "other bins": (quick(discretizer=KBinsDiscretizer(3, encode="ordinal")), "KBinsDiscretizer has no n_outcomes_"),
     "many bins": (quick(discretizer=Discretizer(40)), "n_bins beyond 32"),
     "adaptive": (AdaptiveClassifier(), r"clf.fit\(\*chunks.sample\(100_000\)\)"),
 }
@@ -400,6 +401,14 @@ def test_what_needs_all_rows_says_what_to_do(name: str) -> None:
     clf, said = NEEDS_ALL[name]
     with pytest.raises((ValueError, AttributeError), match=said):
         clf.fit_chunks(cut(X, Y, [100]), sample_rows=200)
+
+
+@pytest.mark.parametrize(
+    "part", [{"observation_model": ContextBayes()}, {"discretizer": make_pipeline(Discretizer(3))}]
+)
+def test_what_needs_all_rows_is_refused_before_any_is_read(part: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(part))):
+        quick(**part).fit_chunks(lambda: pytest.fail("chunks were read"))
 
 
 def test_a_discretiser_that_is_fitted_and_a_model_that_is_fitted_stay() -> None:

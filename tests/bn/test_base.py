@@ -102,6 +102,8 @@ def test_sparse_evidence_is_refused_where_it_would_have_to_be_dense(data):
     X, y = data
     with pytest.raises(TypeError, match="Chain takes dense evidence"):
         Chain().fit(X, y).posterior(sparse.csr_array(X))
+    with pytest.raises(TypeError, match="Chain learns from dense rows only"):
+        Chain().fit(sparse.csr_array(X), y)
 
 
 def test_predict_breaks_ties_to_the_first_class():

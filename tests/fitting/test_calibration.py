@@ -29,6 +29,12 @@ from seqclass.pomdp import Adaptive, ClassInformation, FirstK
 QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=200, certificate_paths=100)
 
 
+class Untempered(NaiveBayes):
+    """As a model of one's own has it."""
+
+    _temper = ObservationModel._temper
+
+
 class Picky(SelectKBest):  # type: ignore[misc]
     """Wants all forty rows."""
 
@@ -346,6 +352,8 @@ def test_bad_input() -> None:
     network = DiscreteNetwork(NetworkTables(["a", "b"], [["n", "y"]] * 2, [[], [0]], tables), "a").fit()
     with pytest.raises(TypeError, match="cannot be calibrated"):
         network.with_exponents([1.0])
+    with pytest.raises(TypeError, match="calibrate: Untempered has no _temper"):  # before any row is looked at
+        classifier(observation_model=Untempered()).fit(None, None)
     with pytest.raises(ValueError, match="calibrate: the fit without fold"):
         classifier(selector=Picky(k=3)).fit(X, y)
 

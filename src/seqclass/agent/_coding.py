@@ -227,10 +227,11 @@ class OutcomeCoder:
         self._begin(X.shape[1])
         if self.numeric_.size and not isinstance(self.discretizer, str):
             self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
-            self.discretizer_.fit(self._numeric_part(X), y)
+            self._despite_gaps(lambda part: self.discretizer_.fit(part, y), self._numeric_part(X))
             self._read_n_outcomes()
         self._remember(X)
         codes = self._code(X)
+        self._check_by_column(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self.n_outcomes_ = np.maximum(self.n_outcomes_, count_outcomes(codes))
         if self.informative:
@@ -271,7 +272,7 @@ class OutcomeCoder:
         elif self.numeric_.size:
             discretizer = Discretizer() if self.discretizer is None else self.discretizer
             if type(discretizer) is not Discretizer:
-                return [self.with_bins(check_fitted_bins(discretizer))]
+                return [self.with_bins(discretizer)]
 
             def numeric() -> tuple[Any, Any]:
                 X, y = sample()
@@ -288,6 +289,7 @@ class OutcomeCoder:
             self.discretizer_ = check_fitted_bins(self.discretizer)
             self._read_n_outcomes()
         self._remember(X)
+        self._check_by_column(X)
         return self
 
     def with_bins(self, discretizer: Any) -> OutcomeCoder:
@@ -409,19 +411,56 @@ class OutcomeCoder:
     def _numeric_part(self, X: Any) -> Any:
         return X if len(self.numeric_) == X.shape[1] else X[:, self.numeric_]
 
+    def _despite_gaps(self, work: Callable[[Any], Any], X: Any) -> tuple[Any, BoolArray | None]:
+        """What is made of numeric columns; where missing cells are refused, of others in their place, and which."""
+        gaps = None if self.bins is not None or sp.issparse(X) or X.dtype.kind != "f" else np.isnan(X)
+        try:
+            return work(X), None
+        except ValueError:
+            if gaps is None or not gaps.any():
+                raise
+        filled = X.copy()
+        low = None if self.range_ is None else np.nan_to_num(self.range_[0, self.numeric_])
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():  # known cells again and again, which bins are cut by alike
+            known = X[~gaps[:, j], j]
+            filled[gaps[:, j], j] = np.resize(known, gaps[:, j].sum()) if known.size else 0 if low is None else low[j]
+        return work(filled), gaps
+
+    def _code_numeric(self, X: Any) -> Any:
+        """Outcomes of the numeric columns alone."""
+        part, gaps = self._despite_gaps(self.discretizer_.transform, X)
+        if self.bins is None:
+            part = check_outcomes(part, n_features=X.shape[1], names=self.numeric_.tolist())
+        return part if gaps is None else np.where(gaps, -1, part)
+
+    def _check_by_column(self, X: Any) -> None:
+        """Refuse a discretiser by which the outcome of a cell depends on other cells, as some training rows tell."""
+        if self.bins is not None or self.discretizer_ is None or sp.issparse(X):
+            return
+        rows, own = X[:: max(1, len(X) // 64)], self.numeric_
+        n = len(rows)
+        # each column turned by another number of rows, and half of the rows: its outcomes have to turn along
+        turned = (np.arange(n)[:, None] + np.arange(1, len(own) + 1)) % n
+        mixed = rows.copy()
+        mixed[:, own] = np.take_along_axis(rows[:, own], turned, axis=0)
+        expected = np.take_along_axis(self._code(rows)[:, own], turned, axis=0)[::2]
+        if (wrong := own[(self._code(mixed[::2])[:, own] != expected).any(axis=0)]).size:
+            raise ValueError(
+                f"discretizer: by {type(self.discretizer_).__name__} outcomes of column {wrong[0]} depend on other "
+                "columns or rows; it must turn each column by itself into one of outcomes, and keep their order."
+            )
+
     def _code(self, X: Any) -> Any:
         if self.discretizer_ is None:
             return check_outcomes(X, names=self.names_)
         if not self.categories:
             if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
                 return self.discretizer_._codes(X)  # rows were checked before
-            part = self.discretizer_.transform(X)
-            return check_outcomes(part, n_features=X.shape[1]) if self.bins is None else part
+            return self._code_numeric(X)
         # columns of a data frame: dense
         codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
         if self.numeric_.size:
-            part, own = self.discretizer_.transform(self._numeric_part(X)), self.numeric_.tolist()
-            part = check_outcomes(part, n_features=len(own), names=own)
+            part = self._code_numeric(self._numeric_part(X))
             codes = codes.astype(np.promote_types(codes.dtype, part.dtype))
             codes[:, self.numeric_] = part
         for j in self.categories:
@@ -471,8 +510,8 @@ def check_fitted_bins(discretizer: Any) -> Any:
     """Give a transformer to outcomes that is fitted and says how many there are."""
     if not hasattr(discretizer, "n_outcomes_") and not hasattr(discretizer, "n_bins_"):
         raise ValueError(
-            f"discretizer: {type(discretizer).__name__} is not fitted, and bins cannot be found from parts of the rows "
-            'in its way: fit it to some rows first and give it fitted, or take Discretizer, or "precomputed".'
+            f"discretizer: {type(discretizer).__name__} has no n_outcomes_ or n_bins_, which its fit sets, and bins "
+            'cannot be found from parts of the rows in its way: give it fitted, or take Discretizer, or "precomputed".'
         )
     return discretizer
 

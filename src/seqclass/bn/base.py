@@ -165,8 +165,10 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     _is_naive: ClassVar[bool] = False
     #: Whether questions are computed together only with those of equally many outcomes.
     _batches_by_size: ClassVar[bool] = False
-    #: Whether evidence may be a sparse matrix.
+    #: Whether evidence, and what is fitted to, may be a sparse matrix.
     _accepts_sparse: ClassVar[bool] = False
+    #: Whether what is fitted to may be one.
+    _learns_sparse: ClassVar[bool] = False
 
     def fit(self: Model, X: Any, y: npt.ArrayLike, sample_weight: Any = None, *, n_outcomes: Any = None) -> Model:
         """Fit the model to a discretised matrix.
@@ -190,13 +192,15 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         Raises
         ------
         TypeError
-            If ``X`` does not hold integers.
+            If ``X`` does not hold integers, or is sparse and the model learns from dense rows only.
         ValueError
             If shapes disagree, or a code is out of range; the message names the feature and the value.
         """
         self._note_names(X)
         n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
         X = check_codes(self._by_name(X), n_outcomes=n_outcomes)
+        if sparse.issparse(X) and not (self._accepts_sparse or self._learns_sparse):
+            raise TypeError(f"{type(self).__name__} learns from dense rows only, and X is sparse: give X.toarray().")
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -236,10 +240,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
     def _fit_chunks(self, chunks: CodedChunks) -> None:
         """Learn from rows that come in chunks, as `_fit` does from all at once; models that can override it."""
-        raise ValueError(
-            f"observation_model: {type(self).__name__} learns from all rows at once. From chunks learn NaiveBayes, "
-            "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
-        )
+        raise NotImplementedError(f"{type(self).__name__} learns from all rows at once.")
 
     def with_exponents(self: Model, exponents: npt.ArrayLike) -> Model:
         """Return the same fitted model, with what each feature says flattened towards what all classes show.
@@ -259,7 +260,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         Raises
         ------
         TypeError
-            If the model has no tables to flatten.
+            If the model cannot be flattened.
         ValueError
             If exponents are not between 0 and 1, or not one a feature.
 
@@ -284,7 +285,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
     def _temper(self, temperature: FloatArray) -> None:
         """Flatten the likelihoods of each feature; infinity makes them say nothing."""
-        raise TypeError(f"{type(self).__name__} has no tables to flatten: it cannot be calibrated.")
+        raise TypeError(f"{type(self).__name__} has no _temper, by which to flatten it: it cannot be calibrated.")
 
     @abstractmethod
     def _likelihood(self, feature: int, evidence: Any) -> FloatArray:

@@ -281,6 +281,7 @@ class TreeNetwork(ObservationModel):
     """
 
     #: What is worked out from the fitted attributes when it is first needed.
+    _learns_sparse = True
     _cached = ("graph_", "_edges", "_engine", "_forest", "_neighbours")
 
     structure: Any = "tree"

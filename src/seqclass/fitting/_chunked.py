@@ -20,11 +20,18 @@ from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, raise_all, short_repr
 from seqclass._utils.validation import decay_weights
-from seqclass.agent._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
+from seqclass.agent._coding import (
+    OutcomeCoder,
+    category_counts,
+    check_features,
+    check_fitted_bins,
+    check_input,
+    value_range,
+)
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, cells_of, least_marks, least_of_both
 from seqclass.agent.agent import Agent, Classifier, require_columns, to_numbers
 from seqclass.agent.training_rows import fingerprint_columns
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.bn.base import CodedChunks
 from seqclass.discretize import Discretizer
@@ -405,6 +412,14 @@ def _merge_fingerprints(one: list[Any], other: list[Any]) -> list[Any]:
 def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     """Fit to all chunks; the rows of the fit are those sampled. See `SequentialClassifier.fit_chunks`."""
     settings.check()
+    model, bins = settings.observation_model, settings.discretizer
+    if not settings.prefit and getattr(type(model), "_fit_chunks", None) is ObservationModel._fit_chunks:
+        raise ValueError(
+            f"observation_model: {type(model).__name__} learns from all rows at once. From chunks learn NaiveBayes, "
+            "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
+        )
+    if not (bins is None or isinstance(bins, str) or type(bins) is Discretizer):
+        check_fitted_bins(bins)
     if settings.missing != "ignored":
         raise ValueError(
             'missing="informative": where cells are missing has to be known before rows are counted; use fit on a '

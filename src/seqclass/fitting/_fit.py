@@ -527,9 +527,9 @@ def _without_data(
     coder: OutcomeCoder,
     target: str | None,
 ) -> Fit:
-    settings.check()
     if settings.calibrate:
         raise ValueError("calibrate needs rows, and a model is given without: leave it out.")
+    settings.check()
     timings = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
     columns, support = Classifier(), np.arange(model.n_features_in_)
     columns.n_features_in_ = model.n_features_in_

@@ -102,6 +102,11 @@ class Settings(Parameters):
             part = getattr(self, name)
             if part is not None and not (name == "discretizer" and isinstance(part, str)):
                 check_part(part, name, what, methods)
+        model = self.observation_model
+        if self.calibrate and getattr(type(model), "_temper", None) is ObservationModel._temper:
+            raise TypeError(
+                f"calibrate: {type(model).__name__} has no _temper, which flattens what it learnt; leave calibrate out."
+            )
         if isinstance(self.solver, Solver):
             self.solver._check_settings()
 
