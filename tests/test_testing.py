@@ -125,6 +125,39 @@ class Unrepeatable(NaiveBayes):
         return super().fit(X, y, **settings)
 
 
+class Settles(NaiveBayes):
+    """Keeps what it chose as a setting."""
+
+    def _fit(self, X, codes, sample_weight):
+        super()._fit(X, codes, sample_weight)
+        self.alpha = 2.0
+
+
+class Sorts(NaiveBayes):
+    def _fit(self, X, codes, sample_weight):
+        super()._fit(X, codes, sample_weight)
+        X.sort(axis=0)
+
+
+class CountsGaps(NaiveBayes):
+    """Takes -1 for an index."""
+
+    def _fit(self, X, codes, sample_weight):
+        super()._fit(np.where(X < 0, self.n_outcomes_ - 1, X).astype(X.dtype), codes, sample_weight)
+
+
+class Unweighted(NaiveBayes):
+    def _fit(self, X, codes, sample_weight):
+        super()._fit(X, codes, None)
+
+
+class RefusesWeights(NaiveBayes):
+    def _fit(self, X, codes, sample_weight):
+        if sample_weight is not None:
+            raise ValueError("takes no weights")
+        super()._fit(X, codes, None)
+
+
 def test_what_is_rounded_passes(data, monkeypatch):
     """A thousand millionth of one, and as much again of what it is held against."""
     monkeypatch.setattr(Rounded, "off", 1.6e-9)
@@ -136,6 +169,7 @@ def test_what_is_rounded_passes(data, monkeypatch):
 
 def test_a_sound_model_passes(data):
     check_observation_model(NaiveBayes(temperature=2.0), *data)
+    check_observation_model(RefusesWeights(), *data)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +185,10 @@ def test_a_sound_model_passes(data):
         (Other, "is not the likelihood of feature 2,"),
         (Forgetful, r"context_features\(.* leaves out features on which the likelihood of feature \d depends"),
         (Unrepeatable, "twice gives different posteriors"),
+        (Settles, "fit changed the constructor's parameters"),
+        (Sorts, "fit changed the rows that it was given"),
+        (CountsGaps, "fit counts missing cells, which are -1, as outcome 2"),
+        (Unweighted, "fit learns the same whatever sample_weight is"),
     ],
 )
 def test_broken_models_are_named(model, sentence, data):
@@ -176,6 +214,19 @@ def always(action, **changes):
 def _harm(info):
     info.probabilities = np.full_like(info.probabilities, 0.5)
     return np.full(len(info), DECIDE)
+
+
+def _cheaper(belief):
+    belief.problem.prices[:] = 0
+    return np.full(len(belief), DECIDE)
+
+
+class OneScore(Policy):
+    def _action(self, belief):
+        return np.full(len(belief), DECIDE)
+
+    def _question_scores(self, belief):
+        return np.zeros((len(belief), 1))
 
 
 class Counting(Policy):
@@ -211,6 +262,8 @@ class BeyondHorizon(Policy):
         (always(lambda info: np.full(len(info), DECIDE), n_stages=9), "n_stages"),
         (BeyondHorizon(problem(), 1), "must answer one of"),
         (Counting(problem()), "order of the rows|other rows|two answers"),
+        (always(_cheaper), "changed the numbers of its problem"),
+        (OneScore(problem()), r"_question_scores have shape \(1, 1\), not \(1, 3\)"),
     ],
 )
 def test_broken_policies_are_named(policy, sentence):
@@ -267,6 +320,19 @@ class AsksAgain(Solver):
         first = FunctionPolicy(problem, lambda belief: np.zeros(len(belief), dtype=int))
         evaluate(problem, first)
         return first
+
+
+class OnOneRow(Solver):
+    """Its policy answers too few rows, where there is more than one."""
+
+    def _policy(self, problem):
+        return FunctionPolicy(problem, lambda belief: np.full(1, belief.stage))
+
+
+class Discounts(Solver):
+    def _policy(self, problem):
+        problem.prices = problem.prices / 2
+        return FunctionPolicy(problem, lambda belief: np.full(len(belief), DECIDE))
 
 
 class ReturnsValues(GridValueIteration):
@@ -326,6 +392,8 @@ def test_template_of_solvers():
         (Refuses, "refused every problem, the last with: needs more than anyone has"),
         (AsksAgain, "problem 0: the policy asks question 0 at stage 1"),
         (ReturnsValues, "must return a Policy"),
+        (OnOneRow, r"problem 0: .* must answer one bool or int for each of \d rows, got int64 of shape \(1,\)\.$"),
+        (Discounts, "problem 0: solve changed the numbers of the problem"),
         (MakesValues, "problem 0: solver: MakesValues._policy must return a policy"),
     ],
 )
@@ -427,6 +495,24 @@ class AsksAgain(ExpectedSaving):
         return np.where(info.stage > 0, info.available.argmin(axis=1), super().next(info))
 
 
+class ByAnswers(ExpectedSaving):
+    """Looks at what was answered, and does not say so."""
+
+    def gains(self, belief, questions):
+        return super().gains(belief, questions) + (belief.observed == 1).sum(axis=1, keepdims=True)
+
+
+class Renumbers(ExpectedSaving):
+    def gains(self, belief, questions):
+        questions[:] = questions[0]
+        return super().gains(belief, questions)
+
+
+class TooFew(ExpectedSaving):
+    def gains(self, belief, questions):
+        return super().gains(belief, questions)[:, :1]
+
+
 class RefusesAll(ExpectedSaving):
     def check(self, problem):
         raise ValueError("not today")
@@ -442,6 +528,9 @@ class RefusesAll(ExpectedSaving):
         (NeverAsks(), "next answers -1 where a question has a score"),
         (AsksAgain(), "next must answer -1 or a question that is open"),
         (RefusesAll(), "the rule refused every problem"),
+        (ByAnswers(), "by_belief is true, and scores depend on what questions showed"),
+        (Renumbers(), "read-only"),
+        (TooFew(), r"TooFew.gains must give numbers in an array of shape \(1, 4\)"),
     ],
 )
 def test_broken_ordering_rules_are_named(rule, sentence):

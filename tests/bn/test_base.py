@@ -15,9 +15,10 @@ class Chain(ObservationModel):
     def _fit(self, X, codes, sample_weight):
         shape = (X.shape[1], int(self.n_outcomes_.max()) + 1, int(self.n_outcomes_.max()), len(self.classes_))
         counts = np.zeros(shape)
-        for row, c in zip(X, codes):
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        for row, c, w in zip(X, codes, weight):
             for j, v in enumerate(row):
-                counts[j, row[j - 1] if j else -1, v, c] += 1
+                counts[j, row[j - 1] if j else -1, v, c] += w * (v >= 0)
         real = np.arange(shape[2]) < self.n_outcomes_[:, None]
         counts += real[:, None, :, None]
         self.pair_ = counts / counts.sum(axis=2, keepdims=True)

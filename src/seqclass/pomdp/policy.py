@@ -38,7 +38,7 @@ from seqclass.pomdp.problem import (
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import MAX_HISTORIES, Simulation
+from seqclass.pomdp.walk import MAX_HISTORIES, Simulation, WrongAnswer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,13 +270,13 @@ class Policy(Stored, ABC):
         """What `_action` answers, as numbers of questions: of an own policy it may be anything."""
         answer, name = np.asarray(answer), getattr(self, "_answers", f"{type(self).__name__}._action")
         if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(belief),)):
-            raise ValueError(
+            raise WrongAnswer(
                 f"{name} must answer one bool or int for each of {len(belief)} rows, got {answer.dtype} of shape "
                 f"{answer.shape}."
             )
         if answer.dtype.kind == "b":
             if self.problem.any_order:
-                raise ValueError(f"{name} must name the question to ask: several are open in a problem in any order.")
+                raise WrongAnswer(f"{name} must name the question to ask: several are open in a problem in any order.")
             answer = np.where(answer, belief.stage, DECIDE)
         return np.array(answer if answer.ndim else np.broadcast_to(answer, len(belief)), dtype=np.intp)
 

@@ -217,8 +217,8 @@ def _check_visited(visited: int, max_histories: float) -> None:
         raise TooLarge(f"more than max_histories={max_histories} histories")
 
 
-class NotOpen(ValueError):
-    """What a policy asks is not open: it is wrong, and not the problem."""
+class WrongAnswer(ValueError):
+    """What a policy answers cannot be asked: it is wrong, and not the problem."""
 
 
 def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> None:
@@ -227,11 +227,11 @@ def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> N
     if not question.size:
         return
     if stage >= problem.n_stages:
-        raise NotOpen(f"the policy asks question {int(question[0])} after the last stage of the problem.")
+        raise WrongAnswer(f"the policy asks question {int(question[0])} after the last stage of the problem.")
     if not problem.any_order:
         other = question[question != stage]
         if other.size:
-            raise NotOpen(
+            raise WrongAnswer(
                 f"the policy asks question {int(other[0])} at stage {stage}, where this problem's order has question "
                 f"{stage} (feature {int(problem.features[stage])}); policies answer with numbers of questions."
             )
@@ -241,9 +241,11 @@ def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> N
     if wrong.any():
         place = int(wrong.argmax())
         if not known[place]:
-            raise NotOpen(f"the policy asks question {int(question[place])} at stage {stage}, which does not exist.")
+            raise WrongAnswer(
+                f"the policy asks question {int(question[place])} at stage {stage}, which does not exist."
+            )
         again = belief.observed is not None and bool(belief.observed[row[place], question[place]] >= -1)
-        raise NotOpen(
+        raise WrongAnswer(
             f"the policy asks {problem.names.question(int(question[place]))!r} (question {int(question[place])}) at "
             f"stage {stage}, which {'was asked before' if again else 'may not be asked now'}. It meets beliefs that it "
             "would not lead to itself, as in action_values: let it choose among belief.available."

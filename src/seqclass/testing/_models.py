@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 def require(condition: bool | np.bool_, sentence: str) -> None:
     if not condition:
-        raise AssertionError(f"{sentence}.")
+        raise AssertionError(f"{sentence.removesuffix('.')}.")
 
 
 def equal(actual: npt.ArrayLike, expected: npt.ArrayLike, tolerance: float, sentence: str) -> None:
@@ -52,7 +52,8 @@ def check_observation_model(
 
     Probabilities are distributions; they agree with Bayes's rule and with one another whatever the order of
     acquisition; the incremental form gives the same as the evidence form, and so do `tables`, where the model has such,
-    and what is left of the evidence by `context_features`; fitting is repeatable; and errors name the wrong input.
+    and what is left of the evidence by `context_features`; fitting is repeatable, changes neither rows nor settings,
+    takes missing cells for none of the outcomes, and heeds or refuses weights; and errors name the wrong input.
 
     Parameters
     ----------
@@ -78,21 +79,27 @@ def check_observation_model(
     >>> from seqclass.bn import NaiveBayes
     >>> check_observation_model(NaiveBayes(), [[0, 1], [1, 0], [1, 2]], ["a", "b", "b"])
     """
-    data = np.asarray(X)
-    before, tolerance = model.get_params(), check_real(tolerance, "tolerance", 0)
-    fitted, again = clone(model).fit(data, y), clone(model).fit(data, y)
+    data, tolerance = np.array(X), check_real(tolerance, "tolerance", 0)
+    fitted, again = clone(model), clone(model).fit(data, y)
+    before = fitted.get_params()
+    fitted.fit(data, y)
+    require(are_same(data, X), "fit changed the rows that it was given")
     known = np.random.default_rng(0).random(data.shape) < 0.5
     evidence = np.where(known, data, -1).astype(data.dtype)
     try:
         sentence = "fitting the same data twice gives different posteriors"
         equal(again.posterior(data), fitted.posterior(data), 0, sentence)
-        require(model.get_params() == before, "fit changed the constructor's parameters")
+        after = fitted.get_params()
+        kept = all(after.get(name) is value for name, value in before.items())
+        require(kept, "fit changed the constructor's parameters")
         _check_fitted(fitted, data, np.asarray(y))
         _check_probabilities(fitted, evidence, tolerance)
         _check_bayes(fitted, evidence, tolerance)
         _check_orders(fitted, data, tolerance)
         _check_increments(fitted, data, tolerance)
         _check_tables(fitted, data, tolerance)
+        _check_gaps(model, data, y, fitted.n_outcomes_)
+        _check_weights(model, data, np.asarray(y), fitted.n_outcomes_)
     except ValueError as error:  # by which likelihoods are refused
         raise AssertionError(str(error)) from error
     _check_messages(fitted, data)
@@ -206,6 +213,38 @@ def _check_tables(model: ObservationModel, X: IntArray, tolerance: float) -> Non
             )
             equal(model.likelihood(feature, kept), likelihood, close, sentence)
             seen[:, feature] = X[:, feature]
+
+
+def _check_gaps(model: ObservationModel, X: IntArray, y: npt.ArrayLike, sizes: IntArray) -> None:
+    """Missing cells are none of the outcomes; as an index, -1 would be the last one."""
+    feature, last = int(sizes.argmax()), int(sizes.max()) - 1
+    shows = []
+    for instead in (-1, 0, last):
+        rows = X.copy()
+        rows[::2, feature] = instead
+        fitted = clone(model).fit(rows, y, n_outcomes=sizes)
+        shows.append(fitted.likelihood(feature, np.full((1, X.shape[1]), -1)))
+        if instead < 0:
+            _check_probabilities(fitted, rows, 1.0)
+    for instead, counted in ((0, shows[1]), (last, shows[2])):
+        alike = are_same(shows[0], counted) and not are_same(shows[1], shows[2])
+        require(not alike, f"fit counts missing cells, which are -1, as outcome {instead}")
+
+
+def _check_weights(model: ObservationModel, X: IntArray, y: npt.NDArray[Any], sizes: IntArray) -> None:
+    """Weights, where they are taken, change what is learnt, if rows that stand there several times do."""
+    times = 1 + 3 * (np.arange(len(X)) % 2)
+    try:
+        weighted = clone(model).fit(X, y, times, n_outcomes=sizes)
+    except (ValueError, TypeError):
+        return
+    plain = clone(model).fit(X, y, n_outcomes=sizes)
+    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times), n_outcomes=sizes)
+    blank = np.full((1, X.shape[1]), -1)
+    for feature in range(X.shape[1]):
+        shows = [one.likelihood(feature, blank) for one in (plain, weighted, repeated)]
+        heeded = not are_same(shows[0], shows[1]) or are_same(shows[0], shows[2])
+        require(heeded, "fit learns the same whatever sample_weight is: heed it, or refuse it by a ValueError")
 
 
 def _check_messages(model: ObservationModel, X: IntArray) -> None:

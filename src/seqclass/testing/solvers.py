@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass._utils import progress
-from seqclass._utils.arrays import BoolArray, IntArray, as_generator
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass.pomdp import (
     DECIDE,
     AcquisitionProblem,
@@ -23,8 +24,8 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.problem import BeliefState
-from seqclass.pomdp.walk import Level, NotOpen, first_open, walk
+from seqclass.pomdp.problem import BeliefState, observations
+from seqclass.pomdp.walk import Level, WrongAnswer, first_open, walk
 from seqclass.testing._models import ROUNDING, are_same, require
 
 
@@ -93,8 +94,8 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
 
     It returns the feature of the stage (in a problem in any order, any open question) or -1, and decides at its
     horizon. For each row it answers the same as for that row alone, in any order of rows and when asked again. It
-    does not change the belief, and if it asks, the question is that of `next_question`. In a problem in any
-    order it is asked about random partial answers.
+    does not change the belief or the problem, and if it asks, the question is that of `next_question`. In a problem
+    in any order it is asked about random partial answers.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> check_policy(GridValueIteration().solve(problem))
     """
-    problem = policy.problem
+    problem, before = policy.problem, _numbers(policy.problem)
     require(isinstance(policy.info, SolveInfo), "policy.info must be a SolveInfo")
     require(0 <= policy.n_stages <= problem.n_stages, "policy.n_stages must lie between 0 and the problem's stages")
     belief = problem.initial_belief()
@@ -124,6 +125,7 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
         _check_actions(policy, belief, rng)
         following = _beliefs_after(belief, rng)
         belief = following[rng.permutation(len(following))[:max_rows]]
+    require(all(map(are_same, before, _numbers(problem))), "the policy changed the numbers of its problem")
 
 
 def check_solver(
@@ -135,10 +137,10 @@ def check_solver(
 ) -> None:
     """Check a solver on small problems against the optimum, which is found by enumeration.
 
-    Its settings survive `solve` and cloning; what its `solve` or `_policy` returns is a policy of the problem; no cost
-    is below the optimum, and no bound is on the wrong side of it; the same seed gives the same policy;
-    every policy passes `check_policy`. Problems that the solver refuses with a `ValueError` are skipped, but it must
-    solve at least one.
+    Its settings and the problem survive `solve`, and the former cloning; what its `solve` or `_policy` returns is a
+    policy of the problem; no cost is below the optimum, and no bound is on the wrong side of it; the same seed
+    gives the same policy; every policy passes `check_policy`. Problems that the solver refuses with a `ValueError`
+    are skipped, but it must solve at least one.
 
     Parameters
     ----------
@@ -165,9 +167,10 @@ def check_solver(
     settings = clone(solver).get_params()
     solved, refusal = 0, ""
     for number, problem in enumerate(sample_problems() if problems is None else problems):
+        before = _numbers(problem)
         try:
             policy = solver.solve(problem)
-        except (NotOpen, TypeError) as error:  # the solver refuses nothing, it evaluates its policy or makes none
+        except (WrongAnswer, TypeError) as error:  # the solver refuses nothing, it evaluates its policy or makes none
             raise AssertionError(f"problem {number}: {error}") from error
         except ValueError as error:
             require(bool(str(error)), f"problem {number}: the solver refused without saying why")
@@ -177,6 +180,7 @@ def check_solver(
         where = f"problem {number}"
         require(isinstance(policy, Policy), f"{where}: solve must return a Policy, got {type(policy).__name__}")
         require(policy.problem is problem, f"{where}: the policy is for another problem")
+        require(all(map(are_same, before, _numbers(problem))), f"{where}: solve changed the numbers of the problem")
         check_policy(policy, max_rows=max_rows)
         _check_bounds(problem, policy, tolerance, where)
         again = clone(solver).solve(problem)
@@ -191,9 +195,10 @@ def check_ordering_rule(
     """Check that an ordering rule scores the open questions, and asks one with the best score.
 
     Scores are numbers, and -inf for questions that are not open. The question that is asked is open and has the best
-    score, or is -1 if the rule would ask nothing. The answer for a row does not depend on other rows or their order,
-    and is the same when asked again. The belief and the settings of the rule do not change. Problems that
-    the rule refuses in `check` with a `ValueError` are skipped, but it must score at least one.
+    score, or is -1 if the rule would ask nothing. The answer for a row does not depend on other rows or their
+    order, and is the same when asked again; where the rule says `by_belief`, it does not depend on what questions
+    showed either. The belief and the settings of the rule do not change. Problems that the rule refuses in `check`
+    with a `ValueError` are skipped, but it must score at least one.
 
     Parameters
     ----------
@@ -228,7 +233,10 @@ def check_ordering_rule(
         require(bool(0 <= rule.work(problem) < np.inf), f"{where}: work must be a number of 0 or more")
         belief, rng = problem.initial_belief(), np.random.default_rng(0)
         while len(belief):
-            _check_scores(rule, belief, rng, f"{where}, {belief.stage} asked")
+            try:
+                _check_scores(rule, belief, rng, f"{where}, {belief.stage} asked")
+            except ValueError as error:  # by which gains are refused
+                raise AssertionError(f"{where}: {error}") from error
             following = _beliefs_after(belief, rng)
             belief = following[rng.permutation(len(following))[:max_rows]]
     require(rule.get_params() == settings, "scoring changed the rule's settings")
@@ -241,6 +249,11 @@ def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Genera
     require(scores.shape == (n, belief.problem.n_questions), f"{where}: scores have shape {scores.shape}")
     require(not np.isnan(scores).any(), f"{where}: a score is no number")
     require(bool((scores[~belief.available] == -np.inf).all()), f"{where}: a question that is not open has a score")
+    if rule.by_belief:
+        seen = observations(belief)
+        other = belief.replace(observed=np.where(seen > 0, 0, seen))
+        sentence = f"{where}: by_belief is true, and scores depend on what questions showed"
+        require(are_same(rule.scores(other), scores), sentence)
     whole = asked.shape == (n,) and np.issubdtype(asked.dtype, np.integer)
     require(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
     require(bool((belief.probabilities == posterior).all()), f"{where}: the rule changed the belief")
@@ -271,19 +284,28 @@ def _check_row_by_row(
 
 def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator) -> None:
     where = f"stage {belief.stage}"
-    posterior = belief.probabilities.copy()
+    posterior, seen = belief.probabilities.copy(), copy.copy(belief.observed)
     try:
         action = policy.action(belief)
     except ValueError as error:
         raise AssertionError(f"{where}: {error}") from error
-    require(bool((belief.probabilities == posterior).all()), f"{where}: action changed the belief")
+    same = (belief.probabilities == posterior).all() and np.array_equal(belief.observed, seen)  # type: ignore[arg-type]
+    require(same, f"{where}: action changed the belief")
     wrong = np.flatnonzero((action != DECIDE) & ~_is_allowed(policy, belief, action))
     may = "-1 and the questions that are open" if policy.problem.any_order else "-1 and, before the horizon, the stage"
     require(not wrong.size, f"{where}: action must answer one of {may}, got {action[wrong[:1]]}")
     _check_row_by_row(policy.action, belief, action, rng, where)
+    if (scores := policy._question_scores(belief)) is not None:
+        shape = (len(belief), policy.problem.n_questions)
+        require(np.shape(scores) == shape, f"{where}: _question_scores have shape {np.shape(scores)}, not {shape}")
     going = np.flatnonzero(action != DECIDE)
     questions = np.asarray(policy.next_question(belief))[going]
     require(are_same(questions, action[going]), f"{where}: next_question names other questions than action asks")
+
+
+def _numbers(problem: AcquisitionProblem) -> list[FloatArray]:
+    """Copies of what the problem was made with, which nobody may change."""
+    return [np.array(part) for part in (problem.prior, problem.prices, problem.full_prices, problem.decision_costs)]
 
 
 def _is_allowed(policy: Policy, belief: BeliefState, action: IntArray) -> BoolArray:

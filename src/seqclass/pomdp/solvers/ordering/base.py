@@ -122,6 +122,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         result = np.full((len(belief), problem.n_questions), -np.inf)
         questions = available_questions(belief)
         if questions.size:
+            questions.flags.writeable = False
             score = self._gains(belief, questions)
             if self.per_price:
                 score = gain_per_price(score, unit_prices(belief)[:, questions])
