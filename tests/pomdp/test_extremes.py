@@ -140,9 +140,29 @@ class Coin(AcquisitionProblem):
 def test_a_likelihood_of_the_wrong_shape(shape: tuple[int, ...]) -> None:
     coin = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
     coin.shape = shape
-    message = r"Coin.likelihood must give an array of shape \(1, 2, 2\): .* for question 0 it gave \("
+    message = r"Coin.likelihood of question 0 must give an array of shape \(1, 2, 2\): .* it gave \("
     with pytest.raises(ValueError, match=message):
         Lookahead().solve(coin)
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+@pytest.mark.parametrize(
+    "table, message",
+    [
+        ([[0.9, 0.1], [0.2, 0.8]], "does not sum to 1 over the outcomes but to 1.1"),  # a row a class
+        ([[1.5, 0.2], [-0.5, 0.8]], "nowhere negative; it gave -0.5"),
+        ([[np.nan, 0.2], [0.1, 0.8]], "does not sum to 1 .* nan"),
+    ],
+    ids=["transposed", "negative", "nan"],
+)
+def test_a_likelihood_that_is_no_probability(table: Any, message: str, any_order: bool) -> None:
+    class Wrong(Coin):
+        def likelihood(self, stage: int, state: Any) -> Any:
+            return np.tile(table, (len(state), 1, 1))
+
+    wrong = Wrong([0.5, 0.5], [0.1], [2], 1 - np.eye(2), any_order=any_order)
+    with pytest.raises(ValueError, match=f"Wrong.likelihood of question 0 must give .*{message}"):
+        Lookahead().solve(wrong)
 
 
 def test_a_model_of_the_wrong_shape() -> None:

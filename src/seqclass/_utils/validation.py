@@ -407,3 +407,34 @@ def _is_missing(value: Any) -> bool:
     # pandas is not imported for its NA and NaT
     nan = isinstance(value, (float, np.floating)) and value != value
     return nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
+
+
+#: Sums of probabilities may be off by so much, as those of single precision are.
+SUM_TOLERANCE = 1e-3
+
+
+def check_likelihood(likelihood: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
+    """Check shape, signs and sums of what a model or a problem gives as P(outcome | what was seen, class)."""
+    if np.shape(likelihood) != wanted:
+        got = np.shape(likelihood)
+        raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
+    likelihood = np.asarray(likelihood)
+    if likelihood.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{method} must give real numbers, P(outcome | what was seen, class); it gave {likelihood.dtype}."
+        )
+    if (likelihood < 0).any():
+        if likelihood.min() < -1e-6:
+            raise ValueError(
+                f"{method} must give P(outcome | what was seen, class), which is nowhere negative; it gave "
+                f"{likelihood.min():g}."
+            )
+        likelihood = np.maximum(likelihood, 0)
+    sums = np.einsum("nvc->nc", likelihood, dtype=np.float64)  # some times quicker than sum: it is done at every stage
+    wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
+    if wrong.any():
+        raise ValueError(
+            f"{method} must give P(outcome | what was seen, class), which does not sum to 1 over the outcomes but to "
+            f"{sums[wrong][0]:g}."
+        )
+    return likelihood

@@ -115,35 +115,6 @@ def resolve_prior(prior: Any, class_count: FloatArray, classes: Any = None) -> F
     return check_distribution(prior if classes is None else in_order(prior, "prior", classes), n_classes, "prior")
 
 
-#: Sums of probabilities may be off by so much, as those of single precision are.
-SUM_TOLERANCE = 1e-3
-
-
-def check_likelihood(likelihood: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
-    """Check shape, signs and sums of what a model gives as P(outcome | evidence, class)."""
-    if np.shape(likelihood) != wanted:
-        got = np.shape(likelihood)
-        raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
-    likelihood = np.asarray(likelihood)
-    if likelihood.dtype.kind not in "fiub":
-        raise ValueError(f"{method} must give real numbers, P(outcome | evidence, class); it gave {likelihood.dtype}.")
-    if (likelihood < 0).any():
-        if likelihood.min() < -1e-6:
-            raise ValueError(
-                f"{method} must give P(outcome | evidence, class), which is nowhere negative; it gave "
-                f"{likelihood.min():g}."
-            )
-        likelihood = np.maximum(likelihood, 0)
-    sums = np.einsum("nvc->nc", likelihood, dtype=np.float64)  # some times quicker than sum: it is done at every stage
-    wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-    if wrong.any():
-        raise ValueError(
-            f"{method} must give P(outcome | evidence, class), which does not sum to 1 over the outcomes but to "
-            f"{sums[wrong][0]:g}."
-        )
-    return likelihood
-
-
 def blank(evidence: Codes, feature: int) -> Codes:
     if not sparse.issparse(evidence):
         if (evidence[:, feature] >= 0).any():

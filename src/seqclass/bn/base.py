@@ -20,13 +20,12 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, require_array, require_numbers, require_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_distribution, check_integer, check_weights, in_order
+from seqclass._utils.validation import check_distribution, check_integer, check_likelihood, check_weights, in_order
 from seqclass.bn._checks import (
     Codes,
     blank,
     check_codes,
     check_labels,
-    check_likelihood,
     check_n_outcomes,
     check_outcome,
     count_outcomes,

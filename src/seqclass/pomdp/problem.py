@@ -34,7 +34,7 @@ from seqclass.pomdp.cached import cached, without
 from seqclass.pomdp.constraints import ConstraintStatus, Limits
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, costs_in_order, label_rows, numbers_in_order
 from seqclass.pomdp.starts import Starts
-from seqclass.pomdp.structure import Structure
+from seqclass.pomdp.structure import Structure, likelihood_of
 from seqclass.pomdp.ties import TIE, affords
 
 if TYPE_CHECKING:
@@ -725,16 +725,7 @@ def pass_answered(belief: BeliefState) -> list[tuple[IntArray, BeliefState]]:
 @cached
 def outcome_likelihood(belief: BeliefState) -> FloatArray:
     """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
-    result = np.asarray(belief.problem.likelihood(belief.question, belief.state))
-    listed = belief.problem.n_outcomes[belief.question]
-    widest = int(listed.max(initial=1)) if belief._mixed else int(listed)
-    wanted = (len(belief), widest, belief.problem.n_classes)
-    if result.shape != wanted:
-        raise ValueError(
-            f"{type(belief.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
-            f"classes; for question {belief.question} it gave {result.shape}."
-        )
-    return result
+    return likelihood_of(belief.problem, belief.question, belief.state)
 
 
 def observations(belief: BeliefState) -> IntArray:

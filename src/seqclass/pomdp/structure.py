@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums
+from seqclass._utils.validation import check_likelihood
 from seqclass.pomdp.account import PricedProblem
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.latent import Hidden, Known, StateTables
@@ -37,6 +38,16 @@ class StructuredProblem(PricedProblem, Protocol):
 
 
 P = TypeVar("P", bound="StructuredProblem")
+
+
+def likelihood_of(problem: StructuredProblem, question: Any, state: Any) -> FloatArray:
+    """What `likelihood` gives, of a problem of one's own if it is P(outcome | what was seen, class) of all outcomes."""
+    likelihood = np.asarray(problem.likelihood(question, state))
+    name, listed = type(problem).__name__, problem.n_outcomes[question]
+    if type(problem).likelihood.__module__.startswith("seqclass.") or problem.bundles is not None:
+        return likelihood
+    wanted = (len(state), int(np.max(listed, initial=1)), problem.n_classes)
+    return check_likelihood(likelihood, wanted, f"{name}.likelihood of question {question}")
 
 
 class Structure(Generic[P]):
@@ -245,7 +256,7 @@ class Structure(Generic[P]):
         widest = int(problem.n_outcomes[questions].max(initial=1))
         result = np.zeros((len(state), len(questions), widest, problem.n_classes))
         for place, question in enumerate(questions.tolist()):
-            result[:, place, : problem.n_outcomes[question]] = problem.likelihood(question, state)
+            result[:, place, : problem.n_outcomes[question]] = likelihood_of(problem, question, state)
         return result
 
     def likelihoods_for_plan(self, questions: IntArray, state: Any) -> FloatArray:

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.validation import check_real
+from seqclass._utils.validation import SUM_TOLERANCE, check_real
 from seqclass.bn import ObservationModel
-from seqclass.bn._checks import SUM_TOLERANCE
 
 #: Costs and probabilities closer than this are the same.
 ROUNDING = 1e-9
