@@ -653,30 +653,13 @@ BASE = re.compile(r"Base[A-Z]")
 #: Where one concrete class of ours is told from others outside its file, and why a hook would be worse. What users give
 #: in several kinds is turned into one at the door; the classes that programs are written of are those that are known.
 TOLD_APART = {
-    **dict.fromkeys(
-        [("agent/_coding.py", "Discretizer"), ("fitting/_chunked.py", "Discretizer")],
-        "a discretiser may be any transformer, which has no hook of ours",
-    ),
+    ("agent/_coding.py", "Discretizer"): "a discretiser may be any transformer, which has no hook of ours",
     **dict.fromkeys(
         [
-            ("exams/estimates.py", "ItemResponse"),
-            ("exams/items.py", "ItemParameters"),
             ("experiment/grid.py", "Dataset"),
             ("pomdp/rules.py", "SkipLogic"),
         ],
         "an argument of several kinds",
-    ),
-    **dict.fromkeys(
-        [
-            ("exams/report.py", "ItemResponse"),
-            ("plots/selection_map.py", "Prequential"),
-            ("plots/stability.py", "Prequential"),
-        ],
-        "anything else is refused, with what is needed",
-    ),
-    **dict.fromkeys(
-        [("cli/ask.py", "ScorePlan"), ("cli/predict.py", "ScorePlan")],
-        "a model file holds one of several things",
     ),
     ("analysis/information.py", "BeliefState"): "P(class) alone, of one case, or a belief",
     **dict.fromkeys(
@@ -684,8 +667,6 @@ TOLD_APART = {
         "a program is written class by class",
     ),
     ("adaptive_classifier.py", "Adaptive"): "it builds its ways itself, and visits change those of one kind",
-    ("agent/components.py", "ClassMixture"): "components are of this model only, and asked for here only",
-    ("cli/_errors.py", "OfParameter"): "an error that names its parameter is worded as an option",
     ("experiment/methods.py", "Costs"): "settings of costs are not those of a method",
     ("fitting/_fit.py", "DiscreteNetwork"): "the states of a network that was given are read here only",
     ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",

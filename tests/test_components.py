@@ -10,9 +10,9 @@ import pytest
 from seqclass import Costs, SequentialClassifier
 from seqclass.agent.explanation import Explanation
 from seqclass.analysis import describe_components
-from seqclass.bn import ClassMixture
+from seqclass.bn import ClassMixture, ObservationModel
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, ClassInformation, FirstK
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Lookahead
 
 QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=100, n_paths=100, certificate_paths=0)
 
@@ -90,6 +90,38 @@ def test_bundles_and_missing_answers_count_as_what_they_show() -> None:
     assert told.likeness.probability == pytest.approx((likely / likely.sum()).max())
 
 
+class Own(ObservationModel):
+    """A model with hidden states that passes on what was seen, and tells of its kinds."""
+
+    def _fit(self, X: Any, codes: Any, sample_weight: Any) -> None:
+        self.true_ = ClassMixture(2).fit(X, codes, n_outcomes=self.n_outcomes_)
+
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        return self.true_._likelihood(feature, evidence)
+
+    def latent_tables(self, features: Any) -> Any:
+        return self.true_.latent_tables(features)
+
+    def _kinds(self) -> Any:
+        return self.true_._kinds()
+
+
+@pytest.mark.parametrize("order", ["given", "adaptive"])
+def test_hidden_states_of_a_model_of_ones_own(order: str) -> None:
+    """What it passes on is its own matter: in a fixed order it was handed P(hidden state) of what was known before."""
+    X, y = kinds(200)
+    settings: dict[str, Any] = {"discretizer": "precomputed", "order": order, "known": [0], "solver": Lookahead()}
+    own, ours = (SequentialClassifier(m, **settings).fit(X, y) for m in (Own(), ClassMixture(2)))
+    np.testing.assert_array_equal(own.acquire(X[:20]).decision, ours.acquire(X[:20]).decision)
+    assert list(map(str, own.explain(X[:5]))) == list(map(str, ours.explain(X[:5])))
+    assert list(map(str, describe_components(own))) == list(map(str, describe_components(ours)))
+    cases = [clf.session(known={"x0": int(X[0, 0])}) for clf in (own, ours)]
+    for case in cases:
+        case.observe("x3", int(X[0, 3]))  # before its turn
+    np.testing.assert_allclose(cases[0].posterior, cases[1].posterior)
+    assert str(cases[0].next_feature) == str(cases[1].next_feature)
+
+
 def test_without_components_nothing_is_said() -> None:
     X, y = kinds(200)
     for model in (None, ClassMixture(1)):
@@ -97,7 +129,7 @@ def test_without_components_nothing_is_said() -> None:
         [told] = other.explain(X[:1])
         assert told.likeness is None
         assert "Most like" not in str(told)
-    with pytest.raises(ValueError, match="describe_components needs a ClassMixture, and model_ is a NaiveBayes"):
+    with pytest.raises(ValueError, match=r"describe_components needs kinds .* model_, a NaiveBayes, has none"):
         describe_components(SequentialClassifier(discretizer="precomputed").fit(X, y))
 
 

@@ -270,7 +270,7 @@ def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     assert ((report.longest >= 0) & (report.longest <= 1)).all()
     with pytest.raises(ValueError, match="n_persons must be at least 8, got 5"):
         exam_report(clf, 5)
-    with pytest.raises(ValueError, match="must be an ItemResponse"):
+    with pytest.raises(TypeError, match=r"clf.model_ must be an ItemResponse, .*got NaiveBayes"):
         exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
 
 

@@ -104,11 +104,11 @@ def test_refusals(runs: dict[str, Prequential]) -> None:
         StabilityDisplay(runs, measures=["speed"])
     with pytest.raises(ValueError, match="name at least one each"):
         StabilityDisplay({})
-    with pytest.raises(TypeError, match="'OFS' is a list"):
+    with pytest.raises(TypeError, match=r"a dict of them, got \[0.5"):
         StabilityDisplay({"OFS": [0.5, 0.6]})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="window"):
         StabilityDisplay(runs, window=0)
-    with pytest.raises(TypeError, match="result of prequential, got dict"):
+    with pytest.raises(TypeError, match="run must be a result of prequential, got"):
         SelectionMapDisplay(runs)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no batches"):
         SelectionMapDisplay(made([], 3))
@@ -160,7 +160,7 @@ def test_map_of_nothing() -> None:
 
 def test_what_is_no_record_is_told() -> None:
     wrong: object = []
-    with pytest.raises(TypeError, match="a dict of them, it is a list"):
+    with pytest.raises(TypeError, match=r"a dict of them, got \[\]"):
         StabilityDisplay(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a dict of them, 'one' is a list"):
         StabilityDisplay({"one": wrong})  # type: ignore[dict-item]

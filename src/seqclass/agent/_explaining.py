@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, condition_on_answer
 from seqclass._utils.frames import plain_data
 from seqclass._utils.text import short_repr
 from seqclass.agent._case import Feature, Question, Questions
@@ -26,7 +26,7 @@ from seqclass.agent.agent import (
     to_numbers,
     with_all_columns,
 )
-from seqclass.agent.components import Component, Likeness, component, mixture_of
+from seqclass.agent.components import Component, Likeness, component
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import full_price_steps
@@ -102,22 +102,23 @@ class _Teller:
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""
         agent, problem = self.agent, self.agent.problem
-        model = mixture_of(agent)
-        if model is None or len(model.weights_) == len(agent.classes) or not n_asked:
+        kinds = agent.model._kinds()
+        if kinds is None or len(kinds.weights) == len(agent.classes) or not n_asked:
             return None
-        state = model.start(1)
-        for feature, outcome in zip(agent.known.tolist(), self.known[row].tolist()):
-            state = model.advance(feature, state, [outcome])
+        seen = [*zip(agent.known.tolist(), self.known[row].tolist())]
         for k in range(n_asked):
             question, shown = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
             bundle = problem.structure.bundle(question)
             outcomes = shown if bundle is None else bundle.decode(shown)[0]
-            for feature, outcome in zip(problem.structure.members(question).tolist(), outcomes.tolist()):
-                state = model.advance(feature, state, [outcome])
-        share = state[0] * belief[model.hidden_class_]
+            seen += zip(problem.structure.members(question).tolist(), outcomes.tolist())
+        state, member = kinds.weights[None], np.eye(len(agent.classes))[kinds.classes]
+        for feature, outcome in seen:
+            if outcome >= 0:
+                state = condition_on_answer(state, kinds.tables[feature, [outcome]], kinds.classes, member)
+        share = state[0] * belief[kinds.classes]
         hidden = int(share.argmax())
         if hidden not in self.components:
-            self.components[hidden] = component(agent, model, hidden, names=self.names)
+            self.components[hidden] = component(agent, kinds, hidden, names=self.names)
         return Likeness(self.components[hidden], float(share[hidden]))
 
     def _step(

@@ -12,7 +12,7 @@ from seqclass._utils.arrays import IntArray
 from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import visible
 from seqclass.agent.agent import Agent, feature_name, outcome_labels
-from seqclass.bn import ClassMixture
+from seqclass.bn.base import HiddenTables
 
 __all__ = ["Component", "Likeness", "Trait"]
 
@@ -122,37 +122,32 @@ class Likeness(Readable):
         return visible(f"Most like {self.component.name} ({self.probability:.0%}){typical}.")
 
 
-def mixture_of(agent: Agent) -> ClassMixture | None:
-    """The model where its classes have components; None of any other model."""
-    return agent.model if isinstance(agent.model, ClassMixture) else None
-
-
-def largest_first(model: ClassMixture, c: int) -> IntArray:
+def largest_first(kinds: HiddenTables, c: int) -> IntArray:
     """Hidden states of a class, by weight."""
-    states = np.flatnonzero(model.hidden_class_ == c)
-    return np.asarray(states[np.argsort(-model.weights_[states], kind="stable")])
+    states = np.flatnonzero(kinds.classes == c)
+    return np.asarray(states[np.argsort(-kinds.weights[states], kind="stable")])
 
 
 def component(
     agent: Agent,
-    model: ClassMixture,
+    kinds: HiddenTables,
     hidden: int,
     n_traits: int = 3,
     names: Sequence[str] | Mapping[int, str] | None = None,
 ) -> Component:
     """A hidden state in words."""
-    c = int(model.hidden_class_[hidden])
-    states = largest_first(model, c).tolist()
-    label, share = agent.classes.tolist()[c], float(model.weights_[hidden])
-    traits = _traits(agent, model, hidden, n_traits, names)
+    c = int(kinds.classes[hidden])
+    states = largest_first(kinds, c).tolist()
+    label, share = agent.classes.tolist()[c], float(kinds.weights[hidden])
+    traits = _traits(agent, kinds, hidden, n_traits, names)
     return Component(label, states.index(hidden) + 1, len(states), share, traits)
 
 
-def _traits(agent: Agent, model: ClassMixture, hidden: int, n_traits: int, names: Any) -> tuple[Trait, ...]:
-    overall = model.tables_ @ (agent.problem.prior[model.hidden_class_] * model.weights_)
-    own = model.tables_[:, :, hidden]
+def _traits(agent: Agent, kinds: HiddenTables, hidden: int, n_traits: int, names: Any) -> tuple[Trait, ...]:
+    overall = kinds.tables @ (agent.problem.prior[kinds.classes] * kinds.weights)
+    own, n_outcomes = kinds.tables[:, :, hidden], agent.model.n_outcomes_
     telling = own * np.log(np.maximum(own, 1e-300) / np.maximum(overall, 1e-300))
-    sizes = np.where(model.n_outcomes_ > 1, model.n_outcomes_, 0)  # of a constant column nothing is typical
+    sizes = np.where(n_outcomes > 1, n_outcomes, 0)  # of a constant column nothing is typical
     telling[np.arange(telling.shape[1]) >= sizes[:, None]] = -np.inf
     traits = []
     # what ties but for rounding stays in the order of the columns

@@ -428,7 +428,8 @@ def acquisition_problem(
     }
     tables = _tables(model, first)
     listed = all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
-    hidden = model.latent_tables(first) if tables is None and (any_order or not listed) else None
+    latent = tables is None and (any_order or not listed) and model._passes_latent
+    hidden = model.latent_tables(first) if latent else None
     if tables is not None and not listed:
         n_classes = len(model.classes_)
         hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)

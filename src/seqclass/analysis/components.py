@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import agent_of
-from seqclass.agent.components import Component, component, largest_first, mixture_of
+from seqclass.agent.components import Component, component, largest_first
 
 
 def describe_components(
@@ -36,7 +36,7 @@ def describe_components(
     Raises
     ------
     ValueError
-        If the model is not a class mixture.
+        If the model has no such components, as a `seqclass.bn.ClassMixture` does.
 
     Examples
     --------
@@ -50,11 +50,14 @@ def describe_components(
     other, kind 2 of 2 (50% of the class): x0 = 1 (98% of them, 50% of all); x1 = 0 (98% of them, 50% of all)
     """
     agent = agent_of(classifier)
-    if (model := mixture_of(agent)) is None:
-        raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(agent.model).__name__}.")
+    if (kinds := agent.model._kinds()) is None:
+        raise ValueError(
+            f"describe_components needs kinds of each class, as of a ClassMixture; model_, a "
+            f"{type(agent.model).__name__}, has none."
+        )
     check_integer(n_traits, "n_traits", 0)
     return [
-        component(agent, model, hidden, n_traits, feature_names)
+        component(agent, kinds, hidden, n_traits, feature_names)
         for c in range(len(agent.classes))
-        for hidden in largest_first(model, c).tolist()
+        for hidden in largest_first(kinds, c).tolist()
     ]

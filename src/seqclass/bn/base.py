@@ -164,6 +164,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     _is_naive: ClassVar[bool] = False
     #: Whether questions are computed together only with those of equally many outcomes.
     _batches_by_size: ClassVar[bool] = False
+    #: Whether what `start` and `advance` pass along is P(hidden state | class, what was seen), of `latent_tables`.
+    _passes_latent: ClassVar[bool] = False
     #: Whether evidence, and what is fitted to, may be a sparse matrix.
     _accepts_sparse: ClassVar[bool] = False
     #: Whether what is fitted to may be one.
@@ -535,6 +537,10 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         -------
         HiddenTables or None
         """
+        return None
+
+    def _kinds(self) -> HiddenTables | None:
+        """Hidden states of all features that people are told of as kinds of their class; None where none are."""
         return None
 
     def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:

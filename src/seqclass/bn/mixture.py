@@ -58,6 +58,7 @@ class LatentStateModel(ObservationModel):
     """
 
     _accepts_sparse = True
+    _passes_latent = True
 
     hidden_class_: IntArray
     weights_: FloatArray
@@ -548,6 +549,9 @@ class ClassMixture(Mixture):
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": chosen_at - began, "parameters": perf_counter() - chosen_at}
+
+    def _kinds(self) -> HiddenTables:
+        return HiddenTables(self.weights_, self.hidden_class_, self.tables_)
 
     def _fit_chunks(self, chunks: CodedChunks) -> None:
         codes, y = chunks.sample

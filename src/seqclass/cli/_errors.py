@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from seqclass._utils import text
-from seqclass._utils.text import OfParameter, brief, short_repr, visible
+from seqclass._utils.text import brief, short_repr, visible
 from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
 from seqclass.cli._options import FOLDERS
@@ -88,8 +88,9 @@ def _options(command: click.Command | None = None) -> dict[str | None, click.Opt
 def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
     """Message of an error on one line, with a full stop, in the words of the command line."""
     message = text.sentence(error, remedies)
-    if isinstance(error, OfParameter) and (option := _options().get(error.parameter)):
-        message = option.opts[0] + message.removeprefix(error.parameter)
+    parameter = getattr(error, "parameter", "")
+    if option := _options().get(parameter):
+        message = option.opts[0] + message.removeprefix(parameter)
     return as_options(message)
 
 

@@ -43,7 +43,7 @@ from seqclass.cli._describe import load_parts
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, sentence
 from seqclass.cli._format import belief_text, count, wrap
 from seqclass.evaluation.contract import contract_of
-from seqclass.exams.estimates import ScorePlan
+from seqclass.exams.estimates import ScorePlan, score_plan_of
 from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE
 
@@ -222,7 +222,7 @@ def _command(
         _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
             raise ValueError(notes)
-    plan = held if isinstance(held, ScorePlan) else None
+    plan = score_plan_of(held)
     certified = contract_of(held) is not None
     asking = _LiveCase(agent, session, words, save, strict, len(session.history), certified, plan)
     if resume is not None:

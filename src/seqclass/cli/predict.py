@@ -32,7 +32,7 @@ from seqclass.cli._format import MOST, count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
-from seqclass.exams.estimates import ScorePlan
+from seqclass.exams.estimates import score_plan_of
 from seqclass.large import DecidedParts, check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
@@ -96,7 +96,7 @@ def _command(
     import pandas as pd
 
     clf, held = load_parts(model, unknown)
-    plan = held if isinstance(held, ScorePlan) else None
+    plan = score_plan_of(held)
     if plan is not None and to_folder:
         raise InputError(f"{model} plans for a score, which is estimated of a table in one file.")
     with as_input_errors():

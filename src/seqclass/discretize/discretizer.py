@@ -170,6 +170,11 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     strategy: str = "uniform"
     zero_bin: bool | str = "auto"
 
+    @property
+    def _needs_ranks(self) -> bool:
+        """Whether edges are sought by the ranks of values."""
+        return self.strategy in ("quantile", "auto")
+
     def fit(self, X: Any, y: Any = None) -> Discretizer:
         """Find the edges of every feature.
 

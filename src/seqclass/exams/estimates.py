@@ -227,6 +227,11 @@ class ScorePlan(Readable, Stored):
         return ScoreEstimates(score, one * error * self.widening, low, high, count, self.confidence, items, unit)
 
 
+def score_plan_of(model: Any) -> ScorePlan | None:
+    """What `estimate` made, where it is that; None of anything else."""
+    return model if isinstance(model, ScorePlan) else None
+
+
 def estimate(
     bank: Any = None,
     answers: Any = None,
@@ -317,7 +322,7 @@ def estimate(
         codes = np.asarray(answer_codes(answers))
         size = np.maximum(codes.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
         bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(codes, n_outcomes=size)
-    model = bank if isinstance(bank, ItemResponse) else ItemResponse.from_items(bank, cuts=[0.0])
+    model = ItemResponse._from_bank(bank)
     columns = getattr(answers, "columns", None)
     names = list(map(str, columns)) if model.feature_names_ is None and columns is not None else model.feature_names_
     persons = None if answers is None else np.asarray(answer_codes(answers, model.feature_names_))

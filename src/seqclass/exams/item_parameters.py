@@ -105,6 +105,11 @@ class ItemParameters(Readable, Stored):
         return np.asarray(1 + np.isfinite(self.intercepts).sum(axis=1), dtype=np.intp)
 
     @classmethod
+    def _from_value(cls, items: Any) -> ItemParameters:
+        """Parameters as they are, or read from a table."""
+        return items if isinstance(items, cls) else cls.from_table(items)
+
+    @classmethod
     def from_table(
         cls,
         table: Any,

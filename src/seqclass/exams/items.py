@@ -332,6 +332,11 @@ class ItemResponse(Tested):
     tol: float = 1e-4
 
     @classmethod
+    def _from_bank(cls, bank: Any) -> ItemResponse:
+        """A fitted model as it is, or one of a bank of items."""
+        return bank if isinstance(bank, cls) else cls.from_items(bank, cuts=[0.0])
+
+    @classmethod
     def from_items(
         cls,
         items: Any,
@@ -368,7 +373,7 @@ class ItemResponse(Tested):
         array([0.159, 0.683, 0.159])
         """
         model = cls(cuts=cuts, labels=labels, mean=mean, sd=sd, points=points, weights=weights, prior=prior)
-        given = items if isinstance(items, ItemParameters) else ItemParameters.from_table(items)
+        given = ItemParameters._from_value(items)
         named = model._class_labels()
         if named is None:
             raise ValueError("cuts is missing: say which abilities are the classes.")

@@ -11,7 +11,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
 from seqclass.exams.items import ItemResponse
@@ -140,10 +140,7 @@ def exam_report(
     check_integer(n_persons, "n_persons", check_integer(n_bands, "n_bands", 1))
     agent, rng = agent_of(clf), as_generator(random_state)
     model: Any = agent.model
-    if not isinstance(model, ItemResponse):
-        raise ValueError(
-            f"clf: its model must be an ItemResponse, which knows of abilities; it is a {type(model).__name__}."
-        )
+    check_kind(model, ItemResponse, "clf.model_", "an ItemResponse, which knows of abilities")
     if agent.coder.discretizer_ is not None:
         raise ValueError('clf must be given outcomes as they are: fit it with discretizer="precomputed".')
     model = copy.copy(model)

@@ -427,7 +427,7 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
         )
     timings: dict[str, float] = {}
     with time_step(timings, "discretize"):
-        first_pass = source.total(partial(look, _needs_ranks(settings.discretizer)), add)
+        first_pass = source.total(partial(look, getattr(settings.discretizer, "_needs_ranks", False)), add)
         view = _view(settings, source, first_pass, sample_rows)
     columns, encoder, coder, classes = view.columns, view.encoder, view.coder, view.classes
     timings["filter"], support = 0.0, np.arange(columns.n_features_in_)
@@ -458,10 +458,6 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     return Fit(settings, replace(agent, seen=seen), None, timings, rows, n_rows=int(sizes.sum()))
 
 
-def _needs_ranks(discretizer: Any) -> bool:
-    return isinstance(discretizer, Discretizer) and discretizer.strategy in ("quantile", "auto")
-
-
 def _sets_values_apart(discretizer: Any) -> bool:
     """Whether a frequent value that is not zero gets a bin of its own, from counts of all rows."""
     kind = Discretizer() if discretizer is None else discretizer
@@ -486,7 +482,7 @@ def _view(settings: Settings, source: Chunks, first_pass: FirstPass, sample_rows
     sums, frequent = first_pass.sums, np.where(first_pass.sums.ahead > 0, first_pass.sums.voted, 0.0)
     frequent[list(coder.categories)] = 0.0
     if not first_pass.sparse and frequent.any() and _sets_values_apart(settings.discretizer):
-        sums = source.total(partial(_sums, first, _needs_ranks(settings.discretizer), frequent), add)
+        sums = source.total(partial(_sums, first, getattr(settings.discretizer, "_needs_ranks", False), frequent), add)
 
     def sample() -> tuple[Any, Any]:
         chunk = Chunk(0, *source._draw_rows(first_pass.sizes, sample_rows, settings.seed).rows())

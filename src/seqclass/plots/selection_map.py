@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots._style import Display, colour, draw, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection.prequential import Prequential
@@ -64,8 +64,7 @@ class SelectionMapDisplay(Display):
     """
 
     def __init__(self, run: Prequential, *, names: Sequence[str] | None = None, max_features: int = 30) -> None:
-        if not isinstance(run, Prequential):
-            raise TypeError(f"run must be a result of prequential, got {type(run).__name__}.")
+        check_kind(run, Prequential, "run", "a result of prequential")
         if not run.selected:
             raise ValueError("run has no batches: there is nothing to draw.")
         if names is not None and len(names) != run.n_features:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.plots._style import (
     MARKERS,
     MultiAxesDisplay,
@@ -93,12 +93,8 @@ class StabilityDisplay(MultiAxesDisplay):
         window: int = 5,
     ) -> None:
         self.runs = dict(runs) if isinstance(runs, Mapping) else {"": runs}
-        for name, run in self.runs.items():
-            if not isinstance(run, Prequential):
-                what = f"{name!r} is" if isinstance(runs, Mapping) else "it is"
-                raise TypeError(
-                    f"runs must be a result of prequential or a dict of them, {what} a {type(run).__name__}."
-                )
+        for run in self.runs.values():
+            check_kind(run, Prequential, "runs", "a result of prequential or a dict of them")
         self.measures = check_measures(self.runs, "runs", measures, _LABELS)
         self._grid = {"nrows": len(self.measures), "ncols": 1, "sharex": True}
         self._needed = f"one axes for each of the {len(self.measures)} measures"
