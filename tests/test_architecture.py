@@ -668,7 +668,6 @@ TOLD_APART = {
     ),
     ("adaptive_classifier.py", "Adaptive"): "it builds its ways itself, and visits change those of one kind",
     ("experiment/methods.py", "Costs"): "settings of costs are not those of a method",
-    ("fitting/_fit.py", "DiscreteNetwork"): "the states of a network that was given are read here only",
     ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",
     ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
     ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",

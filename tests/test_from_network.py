@@ -269,9 +269,7 @@ def test_a_plan_is_cross_validated_and_searched(rare: Any) -> None:
 
 def test_columns_in_another_order_are_not_taken_for_others(rare: Any) -> None:
     clf, frame, y = rare
-    with pytest.raises(
-        ValueError, match="X must have its columns in the order of the network's questions: 'fever', 's"
-    ):
+    with pytest.raises(ValueError, match="X must have its columns in the order of the model's features: 'fever', 's"):
         clone(clf).fit(frame[["swab", "fever"]], y)
     with pytest.raises(ValueError, match="unknown category 'never'"):
         clone(clf).fit(frame.assign(fever="never"), y)
@@ -288,6 +286,25 @@ def test_columns_in_another_order_are_not_taken_for_the_items_of_a_model_that_is
             fit(X[["q", "p", "r"]])
         other = fit(X.set_axis(["x", "y", "z"], axis=1))  # names of others say nothing
         assert_allclose(other.predict_proba(X.set_axis(["x", "y", "z"], axis=1)), plain)
+
+
+@pytest.mark.parametrize("discretizer", [None, "precomputed"])
+def test_states_of_a_given_model_are_numbered_as_it_numbers_them(discretizer: str | None) -> None:
+    """Categories were sorted, and "maybe" was taken for the model's first state, whichever that was."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    codes = np.column_stack([np.where(rng.random(120) < 0.8, y, 2), rng.integers(0, 2, 120)])
+    states = {"pain": ["no", "yes", "maybe"], "sex": ["m", "f"]}
+    frame = pd.DataFrame({name: np.array(own)[column] for (name, own), column in zip(states.items(), codes.T)})
+    model = TreeNetwork().fit(codes, np.array(["well", "ill"])[y], n_outcomes=[3, 2])
+    model.feature_names_, model.state_names_ = list(states), dict(enumerate(states.values()))
+    clf = SequentialClassifier(model, prefit=True, discretizer=discretizer)
+    y = np.array(["well", "ill"])[y]
+    for fitted in (clone(clf).fit(frame, y), clone(clf).fit_chunks([(frame[:60], y[:60]), (frame[60:], y[60:])])):
+        assert (fitted.predict(frame[codes[:, 0] < 2]) == y[codes[:, 0] < 2]).all()
+        assert fitted.explain(frame[:1])[0].steps[0].value == frame["pain"][0]
+    with pytest.raises(ValueError, match="in the order of the model's features: 'pain', 'sex'"):
+        clone(clf).fit(frame[["sex", "pain"]], y)
 
 
 def test_a_model_that_is_given_stays_in_clones() -> None:

@@ -37,10 +37,10 @@ from seqclass.bn.base import CodedChunks
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, choose_better
 from seqclass.fitting._data_quality import warn_of_doubts
-from seqclass.fitting._fit import Fit, new_model, plan, resolve_costs, without_policy
+from seqclass.fitting._fit import Fit, new_model, plan, resolve_costs, take_states, without_policy
 from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import fit_model, take_prefit_model, time_step
+from seqclass.fitting._steps import check_fitted_model, fit_model, take_prefit_model, time_step
 
 
 def fixes_bins(discretizer: Any) -> bool:
@@ -412,6 +412,8 @@ def _merge_fingerprints(one: list[Any], other: list[Any]) -> list[Any]:
 def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     """Fit to all chunks; the rows of the fit are those sampled. See `SequentialClassifier.fit_chunks`."""
     settings.check()
+    if settings.prefit:
+        settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
     model, bins = settings.observation_model, settings.discretizer
     if not settings.prefit and getattr(type(model), "_fit_chunks", None) is ObservationModel._fit_chunks:
         raise ValueError(
@@ -470,7 +472,7 @@ def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSu
 
 def _view(settings: Settings, source: Chunks, first_pass: FirstPass, sample_rows: int) -> View:
     """Learn columns, categories, classes and bins."""
-    encoder = None if first_pass.levels is None else FrameEncoder().fit_levels(first_pass.levels)
+    encoder = None if first_pass.levels is None else take_states(settings, FrameEncoder().fit_levels(first_pass.levels))
     classes = first_pass.classes()
     bins = settings.discretizer
     if type(bins) is not Discretizer:  # which is fitted anew

@@ -106,7 +106,9 @@ def fit_rows(
     training, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     if settings.prefit:
         settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
-    X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
+    X = plain_data(X)
+    encoder = take_states(settings, FrameEncoder().fit(X)) if settings.prefit and is_frame(X) else None
+    X, y, encoder = check_training(columns, X, y, encoder)
     classes = np.unique(y)
     names = getattr(columns, "feature_names_in_", None)
     coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative", names)
@@ -478,30 +480,23 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size:
     )
 
 
-def network_encoder(settings: Settings, X: Any) -> FrameEncoder | None:
-    """What a network that is given makes of the states in a data frame of its questions; None of anything else."""
-    model = settings.observation_model
-    if not settings.prefit or not isinstance(model, DiscreteNetwork) or settings.discretizer is not None:
-        return None
-    if not is_frame(X := plain_data(X)) or {*X.columns} != {*model.questions_}:
-        return None
-    if list(X.columns) != model.questions_:
-        raise ValueError(
-            f"X must have its columns in the order of the network's questions: {join_names(model.questions_)}."
-        )
-    return _encoder(model)
-
-
-def _encoder(model: DiscreteNetwork) -> FrameEncoder:
-    encoder = FrameEncoder()
-    encoder.columns_ = list(model.questions_)
-    encoder.categories_ = {name: _states(name, states) for name, states in zip(model.questions_, model.outcomes_)}
+def take_states(settings: Settings, encoder: FrameEncoder) -> FrameEncoder:
+    """Number categories as a model that is given numbers its states, in a data frame of its features."""
+    names, states = settings.observation_model._own_names() if settings.prefit else (None, [])  # type: ignore[union-attr]
+    if names is None or not all(states) or {*encoder.columns_} != {*names}:
+        return encoder
+    if encoder.columns_ != names:
+        raise ValueError(f"X must have its columns in the order of the model's features: {join_names(names)}.")
+    # numbers are states as well, unless they are outcomes or have bins
+    taken = names if settings.discretizer is None else encoder.categories_
+    encoder.categories_ |= {name: _states(name, own) for name, own in zip(names, states) if name in taken}
     return encoder
 
 
 def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
     """Plan for a network that is given: its columns are the questions, with the states of their nodes."""
-    names, encoder = model.questions_, _encoder(model)
+    names, encoder = model.questions_, FrameEncoder()
+    encoder.columns_, encoder.categories_ = list(names), dict(zip(names, map(_states, names, model.outcomes_)))
     coder = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
     coder.fit_transform(np.zeros((1, len(names))), None)
     return _without_data(
