@@ -506,5 +506,8 @@ def _class(name: str) -> Any:
     if name not in _CLASSES:
         _register_ours(name)
     if name not in _CLASSES or inspect.isabstract(_CLASSES[name]):
-        raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
+        raise ModelFileError(
+            f"holds a {name}, which seqclass {__version__} lacks: if it is a class of yours, import its module and "
+            f"call seqclass.persistence.register({name}) before; else it needs a newer seqclass"
+        )
     return _CLASSES[name]

@@ -6,7 +6,7 @@ from seqclass.bn.base import ObservationModel
 from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.discrete import DiscreteNetwork
 from seqclass.bn.filter import InformationFilter
-from seqclass.bn.mixture import ClassMixture
+from seqclass.bn.mixture import ClassMixture, LatentStateModel
 from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.network_tables import NetworkTables
 from seqclass.bn.tree import TreeNetwork
@@ -16,6 +16,7 @@ __all__ = [
     "ContextBayes",
     "DiscreteNetwork",
     "InformationFilter",
+    "LatentStateModel",
     "NaiveBayes",
     "NetworkTables",
     "ObservationModel",

@@ -51,10 +51,34 @@ if TYPE_CHECKING:
 
 
 class LatentStateModel(ObservationModel):
-    """Inference where each class has hidden states, given which the features are independent.
+    """Base of the models in which each class has hidden states, given which the features are independent.
 
-    A subclass sets, beside what every `ObservationModel` has, ``hidden_class_``, ``weights_`` and ``tables_``, by
-    `_set_states`. See `ClassMixture` for what they hold.
+    In `_fit` a subclass learns the hidden states, and hands them over by ``self._set_states(hidden_class, weights,
+    tables)``; all else follows from them, also calibration, exports to pgmpy and, for solvers, tables by hidden state.
+    ``X`` of `_fit` may be sparse.
+
+    Attributes
+    ----------
+    hidden_class_ : ndarray of int of shape (n_hidden,)
+        Number of the class of each hidden state; every class has some.
+    weights_ : ndarray of shape (n_hidden,)
+        P(hidden state | its class).
+    tables_ : ndarray of shape (n_features, V_max, n_hidden)
+        P(outcome | hidden state), zero beyond the V_j outcomes of a feature.
+
+    Examples
+    --------
+    Two kinds of every class, in one of which all features show outcome 0 more often:
+
+    >>> import numpy as np
+    >>> class Kinds(LatentStateModel):
+    ...     def _fit(self, X, codes, sample_weight):
+    ...         low = np.array([[0.8, 0.3, 0.6, 0.1]] * X.shape[1])
+    ...         self._set_states(np.array([0, 0, 1, 1]), np.full(4, 0.5), np.stack([low, 1 - low], axis=1))
+    >>> model = Kinds().fit([[0, 0], [1, 1], [0, 1]], ["a", "b", "b"])
+    >>> model.likelihood(0, [[-1, -1], [-1, 0]])[:, 0].round(3)  # the second feature tells of the kind
+    array([[0.55 , 0.35 ],
+           [0.664, 0.529]])
     """
 
     _accepts_sparse = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqclass.selection._base import Selector
+from seqclass.selection._base import FeatureStream, RowStream, Selector
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS
 from seqclass.selection.fcbf import FCBF
@@ -28,10 +28,12 @@ __all__ = [
     "SAOLA",
     "AlphaInvesting",
     "FastOSFS",
+    "FeatureStream",
     "FiresANN",
     "FiresGLM",
     "FiresSDT",
     "OFSDensity",
+    "RowStream",
     "Selector",
     "SemiRFS",
     "nogueira_stability",
