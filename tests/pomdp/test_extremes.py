@@ -165,6 +165,22 @@ def test_a_likelihood_that_is_no_probability(table: Any, message: str, any_order
         Lookahead().solve(wrong)
 
 
+@pytest.mark.parametrize("any_order", [False, True])
+def test_an_advance_that_changes_the_state_it_was_given(any_order: bool) -> None:
+    """What was believed before an answer would change with it."""
+
+    class Adds(Coin):
+        shape = (1, 2, 2)
+
+        def advance(self, stage: int, state: Any, outcome: Any) -> Any:
+            state += outcome
+            return state
+
+    belief = Adds([0.5, 0.5], [0.1], [2], 1 - np.eye(2), any_order=any_order).initial_belief().asking(0)
+    with pytest.raises(ValueError, match="read-only"):
+        belief.update(np.array([1]))
+
+
 def test_a_model_of_the_wrong_shape() -> None:
     class Model(ObservationModel):
         def _fit(self, X: Any, codes: Any, sample_weight: Any) -> None:

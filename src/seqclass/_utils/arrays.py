@@ -213,6 +213,13 @@ def within_classes(state: FloatArray, table: FloatArray, members: list[IntArray]
     return result.reshape(len(state), *table.shape[:-1], len(members))
 
 
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view of an array that cannot be written to."""
+    view: npt.NDArray[Any] = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def condition_on_answer(state: FloatArray, shown: FloatArray, hidden_class: IntArray, member: FloatArray) -> FloatArray:
     """P(hidden state | class) after an answer of the given probability in each hidden state."""
     joint = state * shown

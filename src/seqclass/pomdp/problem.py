@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, read_only, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import belief_text, short_repr
@@ -62,8 +62,9 @@ class AcquisitionProblem(Stored, ABC):
 
     Whatever the next likelihood depends on, beyond the belief, is an opaque *state* that the problem keeps, with one
     row per instance; it may be any object that can be indexed by an array of row numbers. In a fixed order, a problem
-    with finitely many states may offer them as `tables`. A problem in any order whose states are not arrays
-    overrides `join`.
+    with finitely many states may offer them as `tables`. A problem in any order whose states are not arrays has a
+    `structure` that overrides `join`; and what its questions show together is as likely in whichever order they are
+    asked, on which optima and certificates over all orders rely. `seqclass.testing.check_problem` looks at both.
 
     Parameters
     ----------
@@ -327,9 +328,9 @@ class BeliefState(Readable):
     ) -> None:
         self.problem = problem
         self.stage = stage
-        self.probabilities: FloatArray = probabilities.view()
-        self.probabilities.flags.writeable = False  # a rule that sorts it in place would change what is believed
-        self.state = state
+        # a rule that sorts it in place, or an `advance` that adds to it, would change what is believed
+        self.probabilities: FloatArray = read_only(probabilities)
+        self.state = read_only(state) if isinstance(state, np.ndarray) else state
         self.account = Account(np.zeros(len(probabilities))) if account is None else account
         self.observed = observed
         self._question: int | IntArray | None = None

@@ -123,7 +123,7 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     rng = np.random.default_rng(0)
     while len(belief):
         _check_actions(policy, belief, rng)
-        following = _beliefs_after(belief, rng)
+        following = beliefs_after(belief, rng)
         belief = following[rng.permutation(len(following))[:max_rows]]
     require(all(map(are_same, before, _numbers(problem))), "the policy changed the numbers of its problem")
 
@@ -237,7 +237,7 @@ def check_ordering_rule(
                 _check_scores(rule, belief, rng, f"{where}, {belief.stage} asked")
             except ValueError as error:  # by which gains are refused
                 raise AssertionError(f"{where}: {error}") from error
-            following = _beliefs_after(belief, rng)
+            following = beliefs_after(belief, rng)
             belief = following[rng.permutation(len(following))[:max_rows]]
     require(rule.get_params() == settings, "scoring changed the rule's settings")
     require(scored > 0, "the rule refused every problem")
@@ -318,7 +318,7 @@ def _is_allowed(policy: Policy, belief: BeliefState, action: IntArray) -> BoolAr
     return np.asarray(there & belief.available[np.arange(len(belief)), np.where(there, action, 0)])
 
 
-def _beliefs_after(belief: BeliefState, rng: np.random.Generator) -> BeliefState:
+def beliefs_after(belief: BeliefState, rng: np.random.Generator) -> BeliefState:
     """All that may follow one more question: the next one, in a problem in any order one at random for each row."""
 
     def ask(level: Level) -> IntArray:
@@ -335,7 +335,7 @@ def _same_actions(first: Policy, second: Policy, max_rows: int, sentence: str) -
     belief, rng = first.problem.initial_belief(), np.random.default_rng(0)
     while len(belief):
         require(are_same(first.action(belief), second.action(belief)), sentence)
-        following = _beliefs_after(belief, rng)
+        following = beliefs_after(belief, rng)
         belief = following[np.arange(min(len(following), max_rows))]
 
 
