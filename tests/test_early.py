@@ -15,6 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from seqclass import Costs, early, load
 from seqclass.agent.session import Session
@@ -374,6 +375,8 @@ def test_what_is_refused(settings: dict[str, Any], words: str, clf: EarlyClassif
         EarlyClassifier().fit(X[:3], Y[:3])
     with pytest.raises(ValueError, match="step_cost must hold numbers only"):
         EarlyClassifier("dear").fit(X, Y)
+    with pytest.raises(TypeError, match=r"estimator must be a classifier with predict_proba, got LinearSVC\(\)"):
+        EarlyClassifier(estimator=LinearSVC()).fit(X, Y)
     for gone in (np.nan, None):  # of which numpy would make a class "nan"
         with pytest.raises(ValueError, match="in row 1: leave out the rows without a label"):
             EarlyClassifier().fit(X[:4], ["a", gone, "b", "b"])

@@ -27,7 +27,7 @@ from seqclass._utils.frames import frame_columns, is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
-from seqclass._utils.validation import check_finite, check_integer, in_order, own_labels, plain_labels
+from seqclass._utils.validation import check_finite, check_integer, check_part, in_order, own_labels, plain_labels
 
 __all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
@@ -171,6 +171,8 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
         price = check_finite(1 / n_steps if step_cost is None else step_cost, "step_cost")
         if price.shape not in ((), (n_steps,)) or (price < 0).any():
             raise ValueError(f"step_cost must be a price of at least 0, or one for each of the {n_steps} steps.")
+        if self.estimator is not None:
+            check_part(self.estimator, "estimator", "a classifier with predict_proba", ("fit", "predict_proba"))
         cv, seed = check_integer(self.cv, "cv", 2), check_integer(self.random_state, "random_state", 0)
         if len(self.classes_) < 2 or (n_folds := min(cv, np.bincount(codes).min())) < 2:
             raise ValueError("y must have at least two classes, of at least two series each.")

@@ -505,6 +505,8 @@ def test_any_planner_by_its_factory() -> None:
     assert evaluate(problem, policy).n_features == pytest.approx(3)
     assert len(agents) == 1 + 2 + 4
     assert all(isinstance(agent, pomdp_py.Agent) for agent in agents)
+    with pytest.raises(TypeError, match="planner must be a function that returns a planner of pomdp-py, got <"):
+        evaluate(problem, PomdpPyPlanner(lambda agent: problem).solve(problem))
 
 
 def test_answers_do_not_depend_on_rows() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
-from seqclass._utils.validation import check_choice, check_integer
+from seqclass._utils.validation import check_choice, check_integer, check_part
 from seqclass.pomdp.bridge.models import Process, check_tables, make_agent, pomdp_py, stage_prices
 from seqclass.pomdp.needs import require_no_visits, require_one_start
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
@@ -154,7 +154,9 @@ class PomdpPyPlanner(Solver):
 
     def _make(self, agent: Any, depth: int, spread: float) -> Any:
         if callable(self.planner):
-            return self.planner(agent)
+            planner = self.planner(agent)
+            check_part(planner, "planner", "a function that returns a planner of pomdp-py", ("plan",))
+            return planner
         if self.planner == "ValueIteration":
             return pomdp_py().ValueIteration(horizon=depth + 1, discount_factor=1.0)
         return getattr(pomdp_py(), self.planner)(
