@@ -390,6 +390,8 @@ def test_a_discretiser_goes_column_by_column(cancer, discretizer):
     X, y = cancer[0][:, :3], cancer[1]
     with pytest.raises(ValueError, match="outcomes of column 0 depend on other columns or rows"):
         SequentialClassifier(solver=QUICK, discretizer=discretizer).fit(X, y)
+    with pytest.raises(ValueError, match="turned 569 rows into 1; it must keep them all"):
+        SequentialClassifier(discretizer=FunctionTransformer(lambda X: X[:1] > 14)).fit(X, y)
     apart = ColumnTransformer([("first", BINS, [0]), ("last", BINS, [1, 2])])
     codes = SequentialClassifier(solver=QUICK, discretizer=apart).fit(X, y).coder_.transform(X)
     np.testing.assert_array_equal(codes, BINS.fit_transform(X))

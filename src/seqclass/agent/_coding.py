@@ -431,6 +431,10 @@ class OutcomeCoder:
         part, gaps = self._despite_gaps(self.discretizer_.transform, X)
         if self.bins is None:
             part = check_outcomes(part, n_features=X.shape[1], names=self.numeric_.tolist())
+            if part.shape[0] != X.shape[0]:
+                raise ValueError(
+                    f"the discretiser turned {X.shape[0]} rows into {part.shape[0]}; it must keep them all."
+                )
         return part if gaps is None else np.where(gaps, -1, part)
 
     def _check_by_column(self, X: Any) -> None:
