@@ -706,6 +706,18 @@ def test_what_is_more_work_is_looked_at_again_after_three_tenths_of_the_cases():
     assert len(found.costs) == 30
 
 
+def test_one_case_alone_is_no_more_than_chance():
+    """It is above zero by its standard error exactly, which rounding must not decide."""
+    search = adaptive._RuleSearch(Adaptive(n_cases=73), free_case(0).problem)
+    search.cases = SimpleNamespace(mean_and_error=mean_and_error)
+    for factor in np.random.default_rng(0).uniform(0.1, 1e4, 20):
+        costs = np.full(73, factor)
+        best = adaptive.TriedPolicy("best", None, costs, np.zeros(73))
+        search.tried = [adaptive.TriedPolicy("simple", None, costs.copy(), np.zeros(73)), best]
+        search.tried[0].costs[20] *= 1.9
+        assert search._simplest().name == "simple", factor
+
+
 def test_what_is_simpler_may_cost_a_thousandth_more():
     for more, chosen in ((0.0008, "simple"), (0.0012, "best")):
         search = adaptive._RuleSearch(Adaptive(n_cases=100), free_case(0).problem)

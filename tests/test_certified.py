@@ -484,6 +484,22 @@ def test_which_rules_are_tried(cancer: Any) -> None:
     np.testing.assert_allclose(sorted(tried["price"]), 2.0 ** np.linspace(-4, 4, 13))
 
 
+@pytest.mark.parametrize("refers", [False, True])
+def test_rules_for_a_mean_cost_are_the_same_in_any_currency(refers: bool, cancer: Any) -> None:
+    """The strictest stops at a tenth of the cost that is allowed, whatever the cheapest error costs."""
+    X, y = cancer[0][:, :2], cancer[1]
+    costs, names = np.array([[0, 1, 0.3], [2, 0, 0.3]])[:, : 2 + refers], ["refer"] if refers else None
+    tried = []
+    for factor in (1.0, 1e4):
+        prices = Costs(0.01 * factor, decision_costs=factor * costs, decisions=names)
+        clf = SequentialClassifier(solver=GridValueIteration(40, certificate_paths=0), feature_costs=prices)
+        contract = certify_error(clf.fit(X[:300], y[:300]), X[300:], y[300:], alpha=0.6 * factor, metric="cost")
+        tried.append((sorted(rung.value / factor for rung in contract.rungs), contract.risk / factor))
+    assert tried[0][0][0] == pytest.approx(0.06)
+    for plain, dear in zip(*tried):
+        np.testing.assert_allclose(dear, plain)
+
+
 @pytest.mark.slow
 def test_the_safest_rule_asks_two_hundred_questions() -> None:
     X, y = np.random.default_rng(0).integers(0, 2, (60, 210)), np.arange(60) % 2

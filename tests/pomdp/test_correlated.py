@@ -275,6 +275,18 @@ def weights_of(problem, n_beliefs=500):
     return [w for w in policy.values.weights if w is not None]
 
 
+def test_corrections_are_the_same_in_any_currency(make_tree):
+    """What they add for a class is a cost; answers and costs weigh alike."""
+    tree = make_tree(1, n_features=6, n_classes=3, spread=0.7)
+    plain, dear = (
+        ModelProblem(tree.model, tree.prior, tree.order, np.full(6, 0.01 * k), k * (1 - np.eye(3)), max_contexts=1)
+        for k in (1.0, 1e6)
+    )
+    for one, other in zip(weights_of(plain), weights_of(dear), strict=True):
+        np.testing.assert_allclose(other[..., :-2], 1e6 * one[..., :-2], rtol=1e-5, atol=1)
+        np.testing.assert_allclose(other[..., -2:], one[..., -2:], rtol=1e-5, atol=1e-6)
+
+
 def test_of_no_question_the_best_decision_is_left():
     problem = TableProblem([0.4, 0.3, 0.2, 0.1], np.empty((0, 2, 4)), prices=[])
     policy = ProjectedValueIteration(certificate_paths=0).solve(problem)

@@ -78,7 +78,9 @@ class Ladder(ABC):
 class BeliefLadder(Ladder):
     """Stops once deciding is expected to cost little enough: a row a walk, and all rules in it."""
 
-    def __init__(self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(
+        self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float, metric: str = "error"
+    ) -> None:
         self.clf, self.most = clf, TUNING.max_questions if most is None else most
         if not clf.problem_.any_order:  # whoever is never sure would pay for constant columns, which come last, in vain
             telling = np.flatnonzero(clf.problem_.n_outcomes > 1)
@@ -88,7 +90,8 @@ class BeliefLadder(Ladder):
         begun, weight = initial_beliefs(clf.problem_)
         at_once = max(float(weight @ deciding_cost(begun)), np.finfo(float).tiny)
         # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
-        surest = min(TUNING.surest * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
+        allowed = alpha if metric == "cost" else alpha * float(costs[costs > 0].min(initial=np.inf))
+        surest = min(TUNING.surest * allowed, at_once / 2)
         self.values = np.geomspace(surest, at_once, TUNING.n_beliefs if n_rungs is None else n_rungs)
 
     def run(self, rows: EncodedRows) -> LadderRun:
@@ -103,7 +106,9 @@ class BeliefLadder(Ladder):
 class PriceLadder(Ladder):
     """Solves for multiples of the prices."""
 
-    def __init__(self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(
+        self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float, metric: str = "error"
+    ) -> None:
         self.clf, problem = clf, clf.problem_
         n, widest = TUNING.n_prices if n_rungs is None else n_rungs, TUNING.max_factor
         self.values = np.geomspace(1 / widest, widest, n)
@@ -130,7 +135,7 @@ LADDERS: dict[str, Callable[..., Ladder]] = {"belief": BeliefLadder, "price": Pr
 
 
 def make_ladder(
-    clf: BaseSequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
+    clf: BaseSequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float, metric: str
 ) -> Ladder:
     """Check the settings of a ladder, and make it."""
     check_choice(ladder, "ladder", tuple(LADDERS))
@@ -140,7 +145,7 @@ def make_ladder(
         check_integer(max_features, "max_features", 1)
         if ladder != "belief":
             raise ValueError('max_features is for ladder="belief"; fit with max_features for a ladder of prices.')
-    return LADDERS[ladder](clf, n_rungs, max_features, alpha)
+    return LADDERS[ladder](clf, n_rungs, max_features, alpha, metric)
 
 
 class ErrorRisk:
@@ -311,7 +316,7 @@ def certify_error(
     check_choice(metric, "metric", tuple(RISKS))
     classifiers = _check_alike(clf, others, metric)
     check_level(alpha, "alpha", np.inf)
-    made = [make_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
+    made = [make_ladder(one, ladder, n_rungs, max_features, alpha, metric) for one in classifiers]
     # of several numbers of questions the most holds for all
     risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)

@@ -24,3 +24,8 @@ def affords(most: float, spent: FloatArray) -> BoolArray:
 def less(surcharge: FloatArray, other: FloatArray) -> BoolArray:
     """Which surcharges are less than others but for rounding."""
     return np.asarray(surcharge < other * (1 - TIE))
+
+
+def beyond(error: float) -> float:
+    """What a mean has to be above to be more than its standard error, which it equals where one case alone differs."""
+    return error * (1 + 1000 * TIE)  # sums over cases round more than one cost does

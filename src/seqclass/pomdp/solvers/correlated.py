@@ -202,6 +202,8 @@ class CorrectedValues(ProjectedValues):
         target = np.concatenate([price + row_sums(a.value.reshape(len(belief), -1)) for a, belief in zip(ahead, lots)])
         self.values.refit(stage, posterior, target)
         functions, plain = self._functions(stage, posterior, context)
+        unit = float(self.problem.decision_costs.max()) or 1.0
+        functions[:, :-2] *= unit  # costs as the others are: the penalty weighs all alike, in whatever currency
         weights = np.zeros((1 + answers.shape[1], n_codes, functions.shape[1]))
         used = slice(None)
         if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _TUNING.max_columns:
@@ -211,6 +213,7 @@ class CorrectedValues(ProjectedValues):
         weights[0, 0] = solution[: functions.shape[1]]
         shape = (answers.shape[1], n_codes - 1, functions[:, used].shape[1])
         weights[1:, :-1, used] = solution[functions.shape[1] :].reshape(shape)
+        weights[..., :-2] *= unit
         return weights
 
     def _functions(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:

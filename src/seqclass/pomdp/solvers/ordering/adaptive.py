@@ -48,6 +48,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
 )
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, expected_values, fit_values
 from seqclass.pomdp.solvers.simple import FirstK, OrderBoundPolicy, cheapest
+from seqclass.pomdp.ties import beyond
 
 __all__ = ["Adaptive", "ImprovedRule"]
 
@@ -461,7 +462,7 @@ class _RuleSearch:
             if better is None or better.dropped:
                 break
             difference, error = self._above(better, chosen)
-            if difference > -max(error, _TUNING.alike * self._cost(chosen)):
+            if difference > -beyond(max(error, _TUNING.alike * self._cost(chosen))):
                 break
             chosen = better
         if search is not None:
@@ -639,7 +640,7 @@ class _RuleSearch:
         differences = [self._above(candidate, other) for other in self.tried]
         if any(difference > _TUNING.clearly * error for difference, error in differences):
             candidate.dropped = "clearly behind"
-        elif candidate.works and any(difference > -_TUNING.ahead * error for difference, error in differences):
+        elif candidate.works and any(difference > -beyond(_TUNING.ahead * error) for difference, error in differences):
             candidate.dropped = "not ahead"
         if candidate.dropped:
             candidate.may_save = max(0.0, min(_TUNING.surely * error - difference for difference, error in differences))
@@ -653,7 +654,7 @@ class _RuleSearch:
         best = min(whole, key=self._cost)
         for candidate in whole:
             difference, error = self._above(candidate, best)
-            if difference <= max(error, _TUNING.alike * self._cost(best)):
+            if difference <= beyond(max(error, _TUNING.alike * self._cost(best))):
                 return candidate
         return best
 

@@ -17,6 +17,7 @@ from seqclass.pomdp.solvers.ordering.cases import TriedPolicy, mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, fit_values
 from seqclass.pomdp.solvers.training import TrainingCases
+from seqclass.pomdp.ties import beyond
 
 #: Name of stopping along the order that was made on the cases, for people.
 ON_ROWS = "fixed order of the training rows"
@@ -52,7 +53,7 @@ def choose_on_rows(
     costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
     best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
     saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
-    taken = best if saved > error else chosen
+    taken = best if saved > beyond(error) else chosen
     least = costs[id(taken)][0]
     observed = tuple(
         candidate_on_rows(one.name, cost, least, asked, one.seconds, weight)
