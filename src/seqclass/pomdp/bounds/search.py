@@ -110,7 +110,7 @@ class _Layer(Generic[N]):
         """Of each opened row that has choices, in the order of `rows`, the choice of least value."""
         least = np.minimum.reduceat(values, self.starts)
         size = np.diff(self.starts, append=values.size)
-        first = np.flatnonzero(values <= np.repeat(least, size))
+        first = np.flatnonzero(values <= np.repeat(least * (1 + TIE), size))
         return np.asarray(first[np.searchsorted(first, self.starts)])
 
     def back_up(self, after: _Layer[N]) -> None:
@@ -249,7 +249,7 @@ class Search(ABC, Generic[N]):
         most = int(min(max(32, 0.1 * self.n_nodes), max(left, 1), worth.size))
         least = np.partition(worth, worth.size - most)[worth.size - most]
         for number, part in enumerate(frontier):
-            chosen = part.worth >= least
+            chosen = part.worth >= least * (1 - TIE)
             self._follow(number, part.row[chosen], part.choice[chosen])
 
     def _follow(self, number: int, row: IntArray, choice: IntArray) -> None:
