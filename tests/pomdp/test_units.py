@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 import seqclass.pomdp
-from seqclass.pomdp import Adaptive, ExactFreeOrder, Lookahead, Perseus, Solver, TableProblem, evaluate
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    ExactFreeOrder,
+    Lookahead,
+    MixtureProblem,
+    Perseus,
+    Solver,
+    TableProblem,
+    evaluate,
+)
 from seqclass.pomdp.ties import affords
 
 #: Found by themselves, so that a new solver is held to it; the last plans anew by chance each time.
@@ -83,6 +93,18 @@ def test_a_fixed_order(cls: Any) -> None:
 )
 def test_any_question_next(solver: Solver) -> None:
     same(solver, 0, True)
+
+
+def test_a_search_over_equal_prices() -> None:
+    """Many questions tie; which is looked at first, and so what it comes to, is not left to rounding."""
+    tables = np.random.default_rng(9).dirichlet(np.ones(3), size=(6, 3)).transpose(0, 2, 1)
+    few = {"n_paths": 20, "n_cases": 50, "certificate_paths": 0}
+    solver, found = Adaptive([ClassInformation()], max_rounds=0, max_nodes=0, search_nodes=120, **few), []
+    for factor in (1.0, 7.0):
+        prices, costs = np.full(6, 0.03 * factor), factor * (1 - np.eye(2))
+        problem = MixtureProblem(np.full(3, 1 / 3), [0, 1, 1], tables, prices, costs, any_order=True)
+        found.append(evaluate(problem, solver.solve(problem)).cost / factor)
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
 
 
 def test_a_wide_gap_is_not_called_converged() -> None:
