@@ -212,5 +212,5 @@ def test_files_say_true_and_false_of_columns_that_are_logical_in_memory(tmp_path
     write(tmp_path / "rows", [(X, ILL)])
     predict_parquet(clf, tmp_path / "rows", tmp_path / "out")
     assert table(tmp_path / "out")["decision"].tolist() == clf.predict(X).tolist()
-    with pytest.raises(ValueError, match="column 'own' must hold numbers, but row 0 has 'True'"):
+    with pytest.raises(ValueError, match="column 'own' holds the unknown category 'yes'; known are 'False', 'True'"):
         clf.predict(X.assign(own=["True", "yes"] * 120))

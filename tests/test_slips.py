@@ -526,11 +526,12 @@ def test_a_path_is_no_table(clf: Any, path: Any) -> None:
 
 def test_what_is_no_policy(clf: Any) -> None:
     problem = clf.problem_
-    for wrong in (clf, problem, Lookahead(), Lookahead, None):
-        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what solver\.solve"):
-            evaluate(problem, wrong)
-        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what solver\.solve"):
-            certify(problem, wrong)
+    for call in (evaluate, certify):
+        for wrong in (clf, problem, Lookahead(), Lookahead):
+            with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what solver\.solve"):
+                call(problem, wrong)
+        with pytest.raises(TypeError, match=r"policy is needed beside a problem: such as what solver\.solve"):
+            call(problem, None)
 
 
 def test_attributes_that_a_setting_brings(clf: Any) -> None:
