@@ -130,9 +130,9 @@ _CLASSES: dict[str, Any] = {}
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
-    "a model file holds plain data, arrays, seqclass's own parts, and classes of yours that are told of by "
-    "seqclass.persistence.register(cls) where it is written and where it is read. Else keep the whole model with "
-    "joblib.dump, which is pickle: load only files that you trust"
+    "a model file holds plain data, arrays, seqclass's own parts where they hold no function, and classes of yours "
+    "that are told of by seqclass.persistence.register(cls) where it is written and where it is read. Else keep the "
+    "whole model with joblib.dump, which is pickle: load only files that you trust"
 )
 
 
