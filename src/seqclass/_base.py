@@ -506,7 +506,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         [0.01, 0.99]
         """
         other = copy_fitted(self, agent_of(self))
-        other._solve_again(lambda settings, agent: with_prior(settings, agent, prior))
+        other._take_plan(lambda settings, agent: with_prior(settings, agent, prior))
         if "kept_" in vars(other):
             other.kept_ = replace(other.kept_, prior=other.problem_.prior)
         return other
@@ -551,12 +551,12 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         """
         other = copy_fitted(self, agent_of(self))
         other.feature_costs = change_costs(Costs.from_value(self.feature_costs), other.agent_, costs)
-        other._solve_again(with_costs)
+        other._take_plan(with_costs)
         return other
 
-    def _solve_again(self, solve: Callable[[Settings, Agent], Agent]) -> None:
+    def _take_plan(self, plan: Callable[[Settings, Agent], Agent]) -> None:
         with time_step(self.timings_, "solve", without="certify"):
-            self.agent_ = solve(self.settings(), agent_of(self))
+            self.agent_ = plan(self.settings(), agent_of(self))
             self.timings_["certify"] = self.policy_.info.certify_seconds
 
     def feature_name(self, column: int) -> str:

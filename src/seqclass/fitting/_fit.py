@@ -37,7 +37,7 @@ from seqclass.fitting._planning import (
     order_features,
     rules_from_settings,
     solve,
-    solve_again,
+    with_problem,
     without_skipped,
 )
 from seqclass.fitting._settings import Settings
@@ -350,7 +350,7 @@ def with_costs(settings: Settings, agent: Agent) -> Agent:
         order = order_features(settings, other, *(_draw_cases(settings, other) if by_prices else (None, None)))
     problem = build_problem(settings, other, order, None, None)
     same = alike and np.array_equal(problem.features, agent.problem.features)
-    return solve_again(settings, other, problem, agent.policy if same else other.policy)
+    return with_problem(settings, other, problem, agent.policy if same else other.policy)
 
 
 def _draw_cases(settings: Settings, agent: Agent) -> tuple[IntArray, npt.NDArray[Any]]:

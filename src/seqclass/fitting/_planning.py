@@ -297,10 +297,10 @@ def _training_cases(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: Float
 def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
     """An agent solved again for another class prior."""
     prior = check_distribution(in_order(prior, "prior", agent.classes), len(agent.classes), "prior")
-    return solve_again(settings, agent, agent.problem.replace(prior=prior), agent.policy)
+    return with_problem(settings, agent, agent.problem.replace(prior=prior), agent.policy)
 
 
-def solve_again(settings: Settings, agent: Agent, problem: AcquisitionProblem, before: Policy) -> Agent:
+def with_problem(settings: Settings, agent: Agent, problem: AcquisitionProblem, before: Policy) -> Agent:
     """An agent with the policy of another problem, along the order that the training rows preferred, if any."""
     other = solve(settings, agent, problem)
     solver, order = solver_of(settings, problem), order_from_rows(before)

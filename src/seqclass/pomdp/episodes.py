@@ -27,9 +27,9 @@ from seqclass.pomdp.worlds import (
     Game,
     Rows,
     class_numbers,
+    game_and_policy,
     game_of,
     outcome_name,
-    policy_of,
 )
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ def _start(
     problem: Game, policy: Asked, n: int | None, observations: Any, true_class: Any, world: Any, random_state: Any
 ) -> tuple[Policy, BeliefState, IntArray, CaseObservations, IntArray | None]:
     """The policy, how cases begin, the start of each, who answers, and the classes, if they are known."""
-    (problem, agent), policy, rng = game_of(problem), policy_of(problem, policy), as_generator(random_state)
+    (problem, agent, policy), rng = game_and_policy(problem, policy), as_generator(random_state)
     if observations is not None and world is not None:
         raise ValueError("world and observations say both what cases show: leave one of them out.")
     label = None if true_class is None else class_numbers(problem, agent, true_class)

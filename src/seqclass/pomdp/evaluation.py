@@ -14,7 +14,7 @@ from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Simulation, walk_policy
-from seqclass.pomdp.worlds import Asked, Game, game_of, policy_of
+from seqclass.pomdp.worlds import Asked, Game, game_and_policy
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -111,8 +111,8 @@ def evaluate(
     >>> round(result.cost, 3), result.n_features, round(result.error, 3)
     (0.25, 1.0, 0.15)
     """
-    policy = policy_of(problem, policy)
-    return evaluate_policy(game_of(problem)[0], policy, Simulation(method, n_paths, max_histories, random_state))
+    problem, _, policy = game_and_policy(problem, policy)
+    return evaluate_policy(problem, policy, Simulation(method, n_paths, max_histories, random_state))
 
 
 def evaluate_policy(problem: AcquisitionProblem, policy: Policy, simulation: Simulation) -> Evaluation:

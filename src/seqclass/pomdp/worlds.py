@@ -73,14 +73,14 @@ def game_of(problem: Game) -> tuple[AcquisitionProblem, AgentLike | None]:
 Asked = Policy | Callable[[BeliefState], Any] | None
 
 
-def policy_of(problem: Game, policy: Asked) -> Policy:
-    """The policy that is asked: by default that of a fitted classifier, and a function as a policy."""
-    problem, agent = game_of(problem)
-    if policy is None:
-        if agent is None:
-            raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
-        return agent.policy
-    return as_policy(policy, problem)
+def game_and_policy(game: Game, policy: Asked) -> tuple[AcquisitionProblem, AgentLike | None, Policy]:
+    """A game as `game_of`, and who asks: by default a fitted classifier's policy, and a function as a policy."""
+    problem, agent = game_of(game)
+    if policy is not None:
+        return problem, agent, as_policy(policy, problem)
+    if agent is None:
+        raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
+    return problem, agent, agent.policy
 
 
 class DrawnCaseSource:

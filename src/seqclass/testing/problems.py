@@ -12,7 +12,7 @@ from seqclass.pomdp.one_step import available_questions
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.structure import likelihood_of
 from seqclass.testing._models import ROUNDING, equal, require
-from seqclass.testing.solvers import beliefs_after
+from seqclass.testing.solvers import walk_beliefs
 
 
 def check_problem(problem: AcquisitionProblem, *, max_rows: int = 50) -> None:
@@ -40,20 +40,17 @@ def check_problem(problem: AcquisitionProblem, *, max_rows: int = 50) -> None:
     >>> from seqclass.pomdp import TableProblem
     >>> check_problem(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1, any_order=True))
     """
-    belief, rng = problem.initial_belief(), np.random.default_rng(0)
-    while len(belief):
-        where = f"{belief.stage} asked"
-        try:
-            questions = available_questions(belief).tolist()
+    begun, where = problem.initial_belief(), "0 asked"
+    try:
+        for belief in walk_beliefs(begun, np.random.default_rng(0), max_rows):
+            where, questions = f"{belief.stage} asked", available_questions(belief).tolist()
             for question in questions:
                 _check_question(_open_for(belief, question), question, f"{where}, question {question}")
             for first, second in itertools.pairwise(questions):
                 both = _open_for(belief, first, second)
                 _check_both_orders(both, first, second, f"{where}, questions {first} and {second}")
-            following = beliefs_after(belief, rng)
-            belief = following[rng.permutation(len(following))[:max_rows]]
-        except (ValueError, TypeError, IndexError) as error:
-            raise AssertionError(f"{where}: {error}") from error
+    except (ValueError, TypeError, IndexError) as error:
+        raise AssertionError(f"{where}: {error}") from error
 
 
 def _open_for(belief: BeliefState, *questions: int) -> BeliefState:

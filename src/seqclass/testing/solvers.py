@@ -119,12 +119,9 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     problem, before = policy.problem, _numbers(policy.problem)
     require(isinstance(policy.info, SolveInfo), "policy.info must be a SolveInfo")
     require(0 <= policy.n_stages <= problem.n_stages, "policy.n_stages must lie between 0 and the problem's stages")
-    belief = problem.initial_belief()
     rng = np.random.default_rng(0)
-    while len(belief):
+    for belief in walk_beliefs(problem.initial_belief(), rng, max_rows):
         _check_actions(policy, belief, rng)
-        following = beliefs_after(belief, rng)
-        belief = following[rng.permutation(len(following))[:max_rows]]
     require(all(map(are_same, before, _numbers(problem))), "the policy changed the numbers of its problem")
 
 
@@ -231,14 +228,12 @@ def check_ordering_rule(
             continue
         scored += 1
         require(bool(0 <= rule.work(problem) < np.inf), f"{where}: work must be a number of 0 or more")
-        belief, rng = problem.initial_belief(), np.random.default_rng(0)
-        while len(belief):
+        rng = np.random.default_rng(0)
+        for belief in walk_beliefs(problem.initial_belief(), rng, max_rows):
             try:
                 _check_scores(rule, belief, rng, f"{where}, {belief.stage} asked")
             except ValueError as error:  # by which gains are refused
                 raise AssertionError(f"{where}: {error}") from error
-            following = beliefs_after(belief, rng)
-            belief = following[rng.permutation(len(following))[:max_rows]]
     require(rule.get_params() == settings, "scoring changed the rule's settings")
     require(scored > 0, "the rule refused every problem")
 
@@ -318,7 +313,15 @@ def _is_allowed(policy: Policy, belief: BeliefState, action: IntArray) -> BoolAr
     return np.asarray(there & belief.available[np.arange(len(belief)), np.where(there, action, 0)])
 
 
-def beliefs_after(belief: BeliefState, rng: np.random.Generator) -> BeliefState:
+def walk_beliefs(belief: BeliefState, rng: np.random.Generator, max_rows: int) -> Iterator[BeliefState]:
+    """Beliefs after no, one, two, ... questions: some of those that may follow, at random."""
+    while len(belief):
+        yield belief
+        following = _beliefs_after(belief, rng)
+        belief = following[rng.permutation(len(following))[:max_rows]]
+
+
+def _beliefs_after(belief: BeliefState, rng: np.random.Generator) -> BeliefState:
     """All that may follow one more question: the next one, in a problem in any order one at random for each row."""
 
     def ask(level: Level) -> IntArray:
@@ -335,7 +338,7 @@ def _same_actions(first: Policy, second: Policy, max_rows: int, sentence: str) -
     belief, rng = first.problem.initial_belief(), np.random.default_rng(0)
     while len(belief):
         require(are_same(first.action(belief), second.action(belief)), sentence)
-        following = beliefs_after(belief, rng)
+        following = _beliefs_after(belief, rng)
         belief = following[np.arange(min(len(following), max_rows))]
 
 

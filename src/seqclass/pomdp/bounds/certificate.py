@@ -40,7 +40,7 @@ from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.visits import with_least_surcharges, without_visits
 from seqclass.pomdp.walk import MAX_HISTORIES
-from seqclass.pomdp.worlds import Asked, Game, game_of, policy_of
+from seqclass.pomdp.worlds import Asked, Game, game_and_policy
 
 __all__ = ["Certificate", "certify", "grid_lower_bound", "sawtooth_lower_bound"]
 
@@ -664,7 +664,7 @@ def certify(
         check_real(width, "width", 0)
     if not isinstance(hindsight, bool):
         check_real(hindsight, "hindsight", 0)
-    policy, (problem, _) = policy_of(problem, policy), game_of(problem)
+    problem, _, policy = game_and_policy(problem, policy)
     values = policy._lookahead_values if values is None else values
     rng = as_generator(random_state)
     if scope is None:
