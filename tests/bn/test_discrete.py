@@ -323,6 +323,28 @@ def test_cliques_multiply_to_the_network(seed: int) -> None:
     check_cliques(model, np.array([5, 1, 3]))
 
 
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_a_chain_of_rare_answers_is_in_range(n_rows: int) -> None:
+    """Every other node is seen, and what they say together is less than a number can be."""
+    n, rng = 240, np.random.default_rng(0)
+    rare = 1e-4 * rng.uniform(0.5, 1.5, (n, 2))  # P(state 1 | the node before it is in state 0, class)
+    chain = [np.array([1 - rare[0], rare[0]])]
+    chain += [np.stack([[1 - own, 1 - own / 2], [own, own / 2]]) for own in rare[1:]]
+    names, parents = ["t", *(f"x{k}" for k in range(n))], [[], [0], *([k, 0] for k in range(1, n))]
+    network = NetworkTables(names, [["n", "y"]] * (n + 1), parents, [np.array([0.5, 0.5]), *chain])
+    seen = np.where(np.arange(n) % 2, 1, -1)[None].repeat(n_rows, axis=0)
+    logs = np.zeros(2)
+    state = np.array([[1.0, 1.0], [0.0, 0.0]])  # of the node before the first: (state, class)
+    for k in range(n):
+        state = np.einsum("spc,pc->sc", chain[k][:, None] if k == 0 else chain[k], state[:1] if k == 0 else state)
+        if k % 2:
+            logs, state = logs + np.log(state[1]), np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert logs.max() < -800
+    belief = np.exp(logs - logs.max())
+    model = DiscreteNetwork(network, "t").fit()
+    np.testing.assert_allclose(model.posterior(seen), (belief / belief.sum())[None].repeat(n_rows, axis=0), rtol=1e-9)
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("n_rows", [1, 60])
 def test_hundreds_of_rare_answers_are_in_range(hidden: bool, n_rows: int) -> None:

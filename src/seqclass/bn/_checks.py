@@ -20,8 +20,11 @@ from seqclass.discretize._edges import TUNING
 Codes = Any
 
 
-def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None, name: str = "X") -> Codes:
-    """Check a discretised matrix and give it as a dense array or a canonical CSR matrix."""
+def check_codes(X: Any, *, n_outcomes: Any = None, fitted: IntArray | None = None, name: str = "X") -> Codes:
+    """Check a discretised matrix and give it as a dense array or a canonical CSR matrix.
+
+    ``n_outcomes`` is as a user says it, and ``fitted`` what a model has, which is checked.
+    """
     names = frame_columns(X)
     if sparse.issparse(X):
         X = X.tocsr()
@@ -36,9 +39,9 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
         raise TypeError(f"{name} must hold integer outcome codes, got {X.dtype}; discretise it first")
     if X.dtype.kind in "ub":
         X = X.astype(np.int64 if X.dtype.itemsize == 8 else np.promote_types(X.dtype, np.int8))
-    if n_features is not None and X.shape[1] != n_features:
-        raise ValueError(f"{name} has {X.shape[1]} features, but the model was fitted with {n_features}")
-    _check_range(X, None if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]), name, names)
+    if fitted is not None and X.shape[1] != len(fitted):
+        raise ValueError(f"{name} has {X.shape[1]} features, but the model was fitted with {len(fitted)}")
+    _check_range(X, fitted if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]), name, names)
     return X
 
 
@@ -49,7 +52,8 @@ def _check_range(X: Codes, n_outcomes: IntArray | None, name: str, names: list[A
         columns, rows = X.indices[bad], np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1
     else:
         low, high = (X[0], X[0]) if len(X) == 1 else (X.min(axis=0, initial=0), X.max(axis=0, initial=0))
-        columns = np.flatnonzero((low < -1) | (high >= end))
+        outside = (low < -1) | (high >= end)
+        columns = np.flatnonzero(outside) if outside.any() else np.arange(0)
     if columns.size:
         if not sparse.issparse(X):
             rows = np.flatnonzero((X[:, columns[0]] < -1) | (X[:, columns[0]] >= end[columns[0]]))

@@ -19,6 +19,8 @@ class JunctionTuning:
     """What a junction tree works on at a time, and keeps."""
 
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
+    steps_kept: int = 1000  #: sets of variables for which it is kept where messages go
+    least_total: float = 1e-100  #: probability of evidence from which on no message needs to be scaled
 
 
 TUNING = JunctionTuning()
@@ -129,6 +131,17 @@ class _Collected:
         return add_up
 
 
+class _Step(NamedTuple):
+    """What a clique tells its parent of one row, or the probability of all evidence in its tree."""
+
+    number: int
+    #: Tables, or numbers of the cliques that sent them, and for each axis the variable that was seen, or -1.
+    parts: list[tuple[FloatArray | int, tuple[int, ...]]]
+    gone: tuple[int, ...]
+    shape: tuple[int, ...]
+    whole: bool
+
+
 class _SharedStep(NamedTuple):
     """Which rows have the same message at a clique."""
 
@@ -172,6 +185,7 @@ class JunctionTree:
         self._cache: dict[Any, Any] = {}
         self._cache_bytes = 0
         self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
+        self._steps: dict[tuple[int, ...], list[_Step]] = {}
 
     def tables(self, first: Sequence[int]) -> list[tuple[tuple[int, ...], int, FloatArray]]:
         """Variables, parent and table of each clique, children first; some variables get the first numbers."""
@@ -262,31 +276,73 @@ class JunctionTree:
         return np.asarray(np.ones((self.n_classes, 1)) * math.prod(roots))
 
     def total_of(self, seen: Mapping[int, slice]) -> FloatArray:
-        """P(class, evidence) up to a factor of one row of a normalised tree, (n_classes, 1).
+        """P(class, evidence) up to a factor of one row of a normalised tree, (n_classes, 1)."""
+        key = tuple(seen)
+        if (steps := self._steps.get(key)) is None:
+            steps = self._steps_of(key)
+            if len(self._steps) > TUNING.steps_kept:
+                self._steps = {}
+            self._steps[key] = steps
+        total = self._take(steps, seen, False)
+        # messages are scaled only where evidence is so rare that it matters
+        return total if total.max() > TUNING.least_total else self._take(steps, seen, True)
 
-        Evidence enters at the highest clique that holds its variable. Messages go up until no others are left to meet;
-        a variable that has met none goes up as it is.
+    def _take(self, steps: Sequence[_Step], seen: Mapping[int, slice], scaled: bool) -> FloatArray:
+        """P(class, evidence) of one row by the steps for what it has seen."""
+        totals, sent = [self._prior], dict[int, FloatArray]()
+        for step in steps:
+            parts = []
+            for source, variables in step.parts:
+                part = sent[source] if isinstance(source, int) else source
+                parts.append(part[tuple([seen.get(j, _ALL) for j in variables])] if variables else part)
+            message = np.add.reduce(_all_of(parts), step.gone, keepdims=True)
+            message = (_scale(message) if scaled and not step.whole else message).reshape(step.shape)
+            if step.whole:
+                totals.append(message)
+            else:
+                sent[step.number] = message
+        return _all_of(totals)
+
+    def _steps_of(self, variables: Sequence[int]) -> list[_Step]:
+        """Messages from some variables that are seen to where all of them have met, tree by tree.
+
+        A variable enters at the highest clique that holds it, and goes up as it is until it meets others.
         """
-        trees: dict[int, dict[int, tuple[dict[int, slice], dict[int, Any]]]] = {}
-        for j, state in seen.items():
+        trees: dict[int, dict[int, tuple[list[int], dict[int, int]]]] = {}
+        for j in variables:
             tree = trees.setdefault(self._root[self.entry[j]], {})
-            tree.setdefault(self.entry[j], ({}, {}))[0][j] = state
-        totals = [self._prior]
+            tree.setdefault(self.entry[j], ([], {}))[0].append(j)
+        steps: list[_Step] = []
         for waiting in trees.values():
             while waiting:
                 number = min(waiting)
                 own, below = waiting.pop(number)
-                source: Any = next(iter(own or below.values()))
-                if len(own) + len(below) > 1 or not isinstance(source, int):
-                    told = ((c, self._say(c, m)[..., seen[m]] if isinstance(m, int) else m) for c, m in below.items())
-                    source = self._meet(number, own, told, not waiting)
-                elif not waiting:
-                    source = self._say(-1, source)[..., seen[source]]
+                # what goes up is a variable that has met none, or -1
+                alone = next(iter((*own, *below.values()))) if len(own) + len(below) == 1 else -1
+                if alone >= 0 and not waiting:
+                    steps.append(_Step(number, [(self._say(-1, alone), (-1, alone))], (), (-1, 1), True))
+                elif alone < 0:
+                    steps.append(self._step(number, own, below, not waiting))
                 if waiting:
-                    waiting.setdefault(self.cliques[number].parent, ({}, {}))[1][number] = source
-                else:
-                    totals.append(source)
-        return _all_of(totals)
+                    waiting.setdefault(self.cliques[number].parent, ([], {}))[1][number] = alone
+        return steps
+
+    def _step(self, number: int, own: Sequence[int], below: Mapping[int, int], whole: bool) -> _Step:
+        """What a clique makes of variables that are seen there, and of variables or messages of its children."""
+        clique = self.cliques[number]
+        parts: list[tuple[FloatArray | int, tuple[int, ...]]] = []
+        for child, j in below.items():
+            spans = self.cliques[child].spans
+            cut = [i if i in own and axis in spans else -1 for axis, i in enumerate(clique.scope, 1)]
+            if j >= 0:
+                parts.append((self._say(child, j), (-1, *cut, j)))
+            else:
+                parts.append((child, (-1, *cut, -1) if max(cut) >= 0 else ()))
+        cut = [i if i in own else -1 for i in clique.scope]
+        parts.append((self._joints[number] if whole else clique.table, (-1, *cut, -1) if own else ()))
+        if whole:
+            return _Step(number, parts, clique.inside, (-1, 1), True)
+        return _Step(number, parts, clique.gone, (-1, *clique.places, 1), False)
 
     def _meet(
         self,
@@ -420,7 +476,7 @@ class JunctionTree:
         n_bytes = 2**8 + (messages.nbytes if isinstance(messages, np.ndarray) else 2 * messages.full.nbytes)
         self._cache_bytes += n_bytes
         if self._cache_bytes > CHUNK_BYTES:
-            self._cache, self._cache_bytes = {}, n_bytes
+            self._cache, self._steps, self._cache_bytes = {}, {}, n_bytes  # steps hold what is kept here
         self._cache[key] = messages
         return messages
 
@@ -470,7 +526,7 @@ class JunctionTree:
                 while number >= 0:
                     passes[number] = True
                     number = self.cliques[number].parent
-            if len(self._passing) > 1000:
+            if len(self._passing) > TUNING.steps_kept:
                 self._passing = {}
             self._passing[wanted] = passes, asked
         return self._passing[wanted]

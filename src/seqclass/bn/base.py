@@ -374,7 +374,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         array([[0.571, 0.429],
                [0.333, 0.667]])
         """
-        check_is_fitted(self)
+        if not is_fitted(self):  # what scikit-learn does of itself takes longer
+            check_is_fitted(self)
         return self._posterior(self._check_evidence(evidence))
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -647,7 +648,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         if sparse.issparse(evidence) and not self._accepts_sparse:
             raise TypeError(f"{type(self).__name__} takes dense evidence only; convert a few rows at a time")
         evidence = self._by_name(evidence)
-        return check_codes(evidence, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_, name="evidence")
+        return check_codes(evidence, fitted=self.n_outcomes_, name="evidence")
 
     def _check_query(self, feature: int, evidence: Any) -> tuple[int, Any]:
         """Check both, and blank out what the evidence says about the feature asked for."""

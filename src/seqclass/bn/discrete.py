@@ -363,7 +363,7 @@ class DiscreteNetwork(ObservationModel):
                 )
 
     def _check_data(self, X: Any, y: Any, n_outcomes: Any) -> None:
-        X = check_codes(X, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_)
+        X = check_codes(X, fitted=self.n_outcomes_)
         if n_outcomes is not None:
             sizes = check_n_outcomes(n_outcomes, self.n_features_in_)
             for j in np.flatnonzero(sizes != self.n_outcomes_)[:1].tolist():

@@ -137,8 +137,8 @@ class NaiveBayes(ObservationModel):
         n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
         if not first:
             self._check_same(classes, n_outcomes)
-            classes, n_outcomes = self.classes_, self.n_outcomes_
-        X = check_codes(self._by_name(X), n_outcomes=n_outcomes, n_features=None if first else self.n_features_in_)
+            classes, n_outcomes = self.classes_, None
+        X = check_codes(self._by_name(X), n_outcomes=n_outcomes, fitted=None if first else self.n_outcomes_)
         labels = check_labels(y, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0])
         classes = np.unique(classes)

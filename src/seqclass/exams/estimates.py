@@ -329,7 +329,7 @@ def estimate(
     if persons is not None:
         if persons.shape[1] != model.n_features_in_:
             raise ValueError(f"answers has {persons.shape[1]} items, and bank has {model.n_features_in_}.")
-        persons = check_codes(persons, n_outcomes=model.n_outcomes_, name="answers")
+        persons = check_codes(persons, fitted=model.n_outcomes_, name="answers")
     stop = _Stop(
         price,
         None if standard_error is None else check_real(standard_error, "standard_error", 1e-9) / scale[1],
