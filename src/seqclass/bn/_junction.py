@@ -388,9 +388,17 @@ class JunctionTree:
         """
         total: FloatArray = np.repeat(self._prior, n, axis=1)
         sent: dict[int, tuple[FloatArray, IntArray]] = {}
-        for number, step in self._group_steps(known, n).items():
+        steps = self._group_steps(known, n)
+        met: dict[int, BoolArray] = {number: np.zeros(n, dtype=bool) for number in steps}
+        for step in steps.values():
+            for _, _, below, _, examples in step.groups:
+                for child in below:
+                    met[child][steps[child].kind[examples]] = True
+        for number, step in steps.items():
             ends, parts, kinds = np.ones((self.n_classes, n)), list[FloatArray](), list[IntArray]()
             for whole, fixed, below, group, examples in step.groups:
+                if not whole:  # a variable that is alone goes on as it is
+                    group, examples = group[met[number][group]], examples[met[number][group]]
                 cut = 64.0 * self._cells(self.cliques[number], fixed) * self.n_classes
                 for part in chunks(len(group), cut):
                     kind, rows = group[part], examples[part]
