@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
+from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.policy import as_policy
@@ -331,22 +330,14 @@ def _edges(
 
 def _mesh(n_classes: int, resolution: int) -> FloatArray:
     """All beliefs whose entries are multiples of ``1 / resolution``, P(last class) ascending."""
-    size = comb(resolution + n_classes - 1, n_classes - 1)
+    size = grid_size(n_classes, resolution)
     if size > 1_000_000:
         raise ValueError(
             f"a mesh of {resolution} steps over {n_classes} classes has {size:,} points, over 1,000,000; "
             "lower resolution."
         )
-    if n_classes == 1:
-        return np.ones((1, 1))
-    # stars and bars: the gaps between n_classes - 1 bars are the counts of each class
-    slots = resolution + n_classes - 1
-    bars = np.fromiter(
-        (place for bar in combinations(range(slots), n_classes - 1) for place in bar), np.intp, size * (n_classes - 1)
-    ).reshape(size, n_classes - 1)
-    edge = np.ones((size, 1), dtype=np.intp)
-    counts = np.diff(np.hstack([-edge, bars, slots * edge]), axis=1) - 1
-    return np.asarray(counts[np.lexsort(counts.T)] / resolution)
+    points = SimplexGrid(n_classes, resolution).points
+    return np.asarray(points[np.lexsort(points.T)])
 
 
 def _problem_of(policy: object, caller: str) -> AcquisitionProblem:
