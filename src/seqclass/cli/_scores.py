@@ -6,6 +6,7 @@ import numpy as np
 
 from seqclass.cli._format import count, table, wrap
 from seqclass.evaluation.scores import ClassScores, GroupScores, Scores
+from seqclass.fitting.held_out import Interval
 from seqclass.stats.paired import LEAST_ROWS
 
 
@@ -13,7 +14,7 @@ def scores_text(scores: Scores, unit: str = "") -> str:
     """Lay out what was paid and decided, and the same class by class."""
     price, errors, places = scores.mean_price, scores.mean_decision_cost, _places(scores)
     low, high = scores.accuracy_interval
-    cost = _with_interval(scores.realised_cost, scores.realised_cost_interval, "95% interval ", places)
+    cost = _figure(scores.realised_cost, scores.realised_cost_interval, places, before="95% interval ")
     counted = f", prices and costs in {unit}" if unit else ""
     shares = {"error": scores.error, "referred": scores.referred} if _refers(scores) else {}
     lines = [
@@ -25,15 +26,15 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         "",
     ]
     rows = [
-        [row.label, f"{row.n_rows}", _with_interval(row.sensitivity, row.sensitivity_interval)]
-        + [_with_interval(row.specificity, row.specificity_interval)]
-        + [_figure(v, places) for v in (row.realised_cost, row.mean_price)]
-        + [_figure(row.mean_features, 2), *_referral_column(scores, row)]
+        [row.label, f"{row.n_rows}", _figure(row.sensitivity, row.sensitivity_interval)]
+        + [_figure(row.specificity, row.specificity_interval)]
+        + [_figure(v, places=places) for v in (row.realised_cost, row.mean_price)]
+        + [_figure(row.mean_features, places=2), *_referral_column(scores, row)]
         for row in scores.classes
     ]
     header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referral_column(scores)]
     relied_on = [
-        [row.label, f"{row.n_decided}", _with_interval(row.predictive_value, row.predictive_value_interval)]
+        [row.label, f"{row.n_decided}", _figure(row.predictive_value, row.predictive_value_interval)]
         for row in scores.classes
     ]
     decided = ["", table(["decided for", "rows", "right (predictive value)"], relied_on)]
@@ -68,10 +69,10 @@ def details_text(scores: Scores, every: bool = False) -> str:
 def _groups(scores: Scores) -> str:
     places = _places(scores)
     rows = [
-        [one.group, f"{one.n_rows}", _with_interval(one.realised_cost, one.realised_cost_interval, places=places)]
-        + [_figure_with_sign(one.difference, one.difference_interval, places), _of_group(one)]
-        + [_with_interval(one.error, one.error_interval)]
-        + [_figure(one.mean_price, places), _figure(one.mean_features, 2)]
+        [one.group, f"{one.n_rows}", _figure(one.realised_cost, one.realised_cost_interval, places)]
+        + [_figure(one.difference, one.difference_interval, places, sign="+"), _of_group(one)]
+        + [_figure(one.error, one.error_interval)]
+        + [_figure(one.mean_price, places=places), _figure(one.mean_features, places=2)]
         + _referral_column(scores, one)
         for one in scores.groups
     ]
@@ -82,12 +83,9 @@ def _groups(scores: Scores) -> str:
         f"than {LEAST_ROWS} rows, of the group or of all others."
     )
     by_class = [
-        [one.group, own.label, f"{own.n_rows}", _with_interval(own.sensitivity, own.sensitivity_interval)]
-        + [
-            _with_interval(own.specificity, own.specificity_interval),
-            _figure(own.realised_cost, places),
-            _figure(own.mean_features, 2),
-        ]
+        [one.group, own.label, f"{own.n_rows}", _figure(own.sensitivity, own.sensitivity_interval)]
+        + [_figure(own.specificity, own.specificity_interval)]
+        + [_figure(own.realised_cost, places=places), _figure(own.mean_features, places=2)]
         for one in scores.groups
         for own in one.classes
     ]
@@ -111,7 +109,7 @@ def _curve(scores: Scores, every: bool) -> str:
             test = curve.compare(other, p)
             gained, ends = test.difference, test.interval or ends
         figures = (curve.net_benefit[i], curve.after_price[i], treat_all.net_benefit[i])
-        gain = [named, _figure_with_sign(gained, ends), _verdict(ends, "better", "worse")]
+        gain = [named, _figure(gained, ends, sign="+"), _verdict(ends, "better", "worse")]
         rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
     header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
     note = (
@@ -127,14 +125,14 @@ def _calibration(scores: Scores) -> str:
     for group in scores.calibration:
         low, high = group.accuracy_interval
         verdict = "too sure" if group.confidence > high else "not sure enough" if group.confidence < low else "noise"
-        figures = [f"{group.confidence:.4f}", _with_interval(group.accuracy, group.accuracy_interval), verdict]
+        figures = [f"{group.confidence:.4f}", _figure(group.accuracy, group.accuracy_interval), verdict]
         rows.append([group.questions, f"{group.n_rows}", *figures, f"{group.calibration_error:.4f}"])
     header = ["questions", "rows", "says", "likeliest is right", "", "calibration error"]
     note = "How sure of its likeliest class the model was when it stopped, by the number of questions asked:"
     return f"{note}\n{table(header, rows)}"
 
 
-def _verdict(interval: tuple[float, float], above: str, below: str) -> str:
+def _verdict(interval: Interval, above: str, below: str) -> str:
     """In a word, what an interval of a difference says."""
     low, high = interval
     if np.isnan(low):
@@ -156,17 +154,11 @@ def _places(scores: Scores) -> int:
     return 2 if scores.realised_cost >= 10 else 4
 
 
-def _figure(value: float, places: int = 4) -> str:
-    return "-" if np.isnan(value) else f"{value:.{places}f}"
-
-
-def _with_interval(value: float, interval: tuple[float, float], before: str = "", places: int = 4) -> str:
-    low, high = interval
-    return _figure(value, places) + ("" if np.isnan(low) else f" ({before}{low:.{places}f} to {high:.{places}f})")
-
-
-def _figure_with_sign(value: float, interval: tuple[float, float], places: int = 4) -> str:
-    low, high = interval
+def _figure(
+    value: float, interval: Interval = (np.nan, np.nan), places: int = 4, *, sign: str = "", before: str = ""
+) -> str:
+    """A figure with its interval, where it has one."""
     if np.isnan(value):
         return "-"
-    return f"{value:+.{places}f}" + ("" if np.isnan(low) else f" ({low:+.{places}f} to {high:+.{places}f})")
+    text, low, high = (f"{number:{sign}.{places}f}" for number in (value, *interval))
+    return text if np.isnan(interval[0]) else f"{text} ({before}{low} to {high})"
