@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +183,7 @@ def decide_parts(
     root = path if path.is_dir() else path.parent
     _check_place(root if path.is_dir() else path, output)
     rows = usual_rows(clf.n_features_in_) if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
-    model, skipped, total = acting_fingerprint(agent_of(clf)), 0, _Totals()
+    model, skipped, total = acting_fingerprint(agent_of(clf)), 0, DecidedRows()
     targets = [output / file.relative_to(root) for file in files]
     marks = [_mark(file, model, keep) for file in files]
     whole = [_is_whole(target, mark) for target, mark in zip(targets, marks)]  # before anything is written
@@ -195,9 +195,11 @@ def decide_parts(
             target.parent.mkdir(parents=True, exist_ok=True)
             with replace_file(target) as temporary:
                 _write(clf, file, root, temporary, keep, rows, mark)
-        total.add(target)
+        _add_part(total, target)
     others = set(parquet_files(output)).difference(targets) if path.is_dir() else ()
-    return replace(total.summary(len(files), skipped), stale=tuple(sorted(str(f.relative_to(output)) for f in others)))
+    means, decisions = (total.n_features, total.paid), dict(sorted(total.decisions.items()))
+    stale = tuple(sorted(str(f.relative_to(output)) for f in others))
+    return DecidedParts(total.n_rows, len(files), skipped, *means, decisions, total.n_outside, stale)
 
 
 def _check_place(path: Path, output: Path) -> None:
@@ -277,27 +279,41 @@ def _write(
         writer.add_key_value_metadata({_OUTSIDE: str(outside)})
 
 
-class _Totals:
-    """What parts that are written add up to."""
+@dataclass
+class DecidedRows:
+    """What decided rows add up to, a part of them after the other."""
 
-    def __init__(self) -> None:
-        self.rows, self.features, self.paid, self.outside = 0, 0, 0.0, 0
-        self.decisions: Counter[str] = Counter()
+    n_rows: int = 0
+    #: Rows with an answer outside of what training showed.
+    n_outside: int = 0
+    decisions: Counter[str] = field(default_factory=Counter)
+    _features: int = 0
+    _paid: float = 0.0
 
-    def add(self, part: Path) -> None:
-        self.outside += int((parquet_file(part).metadata.metadata or {}).get(_OUTSIDE, 0))
-        for batch in parquet_file(part).iter_batches(usual_rows(3), columns=["decision", "n_features", "paid"]):
-            frame = batch.to_pandas()
-            self.rows += len(frame)
-            self.features += int(frame["n_features"].sum())
-            self.paid += float(frame["paid"].sum())
-            labels, counts = np.unique(frame["decision"].astype(str), return_counts=True)
-            self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
+    def add(self, decision: Any, n_features: Any, paid: Any, n_outside: int) -> None:
+        """Add some rows."""
+        self.n_rows, self.n_outside = self.n_rows + len(decision), self.n_outside + n_outside
+        self._features, self._paid = self._features + int(n_features.sum()), self._paid + float(paid.sum())
+        labels, counts = np.unique(decision.astype(str), return_counts=True)
+        self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
 
-    def summary(self, n_parts: int, n_skipped: int) -> DecidedParts:
-        n = max(self.rows, 1)
-        decisions = {label: self.decisions[label] for label in sorted(self.decisions)}
-        return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.paid / n, decisions, self.outside)
+    @property
+    def n_features(self) -> float:
+        """Mean number of features acquired."""
+        return self._features / max(self.n_rows, 1)
+
+    @property
+    def paid(self) -> float:
+        """Mean price paid."""
+        return self._paid / max(self.n_rows, 1)
+
+
+def _add_part(total: DecidedRows, part: Path) -> None:
+    """Add the rows of a file that is written."""
+    total.n_outside += int((parquet_file(part).metadata.metadata or {}).get(_OUTSIDE, 0))
+    for batch in parquet_file(part).iter_batches(usual_rows(3), columns=["decision", "n_features", "paid"]):
+        frame = batch.to_pandas()
+        total.add(frame["decision"], frame["n_features"], frame["paid"], 0)
 
 
 def predict_parquet(

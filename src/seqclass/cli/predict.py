@@ -33,7 +33,7 @@ from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
 from seqclass.exams.estimates import score_plan_of
-from seqclass.large import DecidedParts, check_kept, decisions_frame, predict_parquet
+from seqclass.large import DecidedParts, DecidedRows, check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
 #: Endings of names that promise another format than what is written.
@@ -43,39 +43,21 @@ _OTHER = re.compile(
 
 
 @dataclass
-class _Summary:
-    """What was done with all rows; features and prices are sums until the means are asked for."""
+class _Summary(DecidedRows):
+    """What was done with all rows of a table."""
 
-    unknown: int
-    n_rows: int = 0
-    features: int = 0
-    prices: float = 0.0
-    decisions: Counter[str] = field(default_factory=Counter)
-    #: Rows with an answer outside of what training showed, and how often each column has such.
-    n_outside: int = 0
+    unknown: int = 0
+    #: How often each column has an answer outside of what training showed.
     outside: Counter[str] = field(default_factory=Counter)
     #: Standard errors of a plan for a score, and the unit of it.
     errors: list[float] = field(default_factory=list)
     unit: str = ""
 
-    def add(self, clf: BaseSequentialClassifier, record: AcquisitionRecord, rows: Any) -> None:
+    def add_record(self, clf: BaseSequentialClassifier, record: AcquisitionRecord, rows: Any) -> None:
         outside = is_outside_training(agent_of(clf), rows, record.order)
-        self.n_outside += int(outside.any(axis=1).sum())
         names = map(clf.feature_name, read_columns(agent_of(clf)).tolist())
         self.outside += Counter(dict(zip(names, outside.sum(axis=0).tolist())))
-        self.n_rows += len(record)
-        self.features += int(record.n_features.sum())
-        self.prices += float(record.paid.sum())
-        labels, counts = np.unique(record.decision.astype(str), return_counts=True)
-        self.decisions.update(dict(zip(labels.tolist(), counts.tolist())))
-
-    @property
-    def n_features(self) -> float:
-        return self.features / self.n_rows
-
-    @property
-    def paid(self) -> float:
-        return self.prices / self.n_rows
+        self.add(record.decision, record.n_features, record.paid, int(outside.any(axis=1).sum()))
 
 
 def _command(
@@ -107,14 +89,14 @@ def _command(
         _alarm(done.n_outside, done.n_rows, max_outside)
         return
     cases = read_cases(clf, new, keep)
-    summary = _Summary(unknown_cells(clf, cases))
+    summary = _Summary(unknown=unknown_cells(clf, cases))
     answers = read_answers(clf, new, None)
     records = []
     rows: list[dict[str, Any]] = []
     sep = "\t" if output is not None and re.search(r"(?i)\.tsv(\.gz)?$", output.name) else ","
     with _target(output, as_json) as target:
         for part, record, features in acquire_parts(clf, cases, new):
-            summary.add(clf, record, features)
+            summary.add_record(clf, record, features)
             records += [] if answers is None else [record]
             frame = decisions_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if plan is not None:
