@@ -187,7 +187,7 @@ class ItemParameters(Readable, Stored):
             there.setdefault(cells.place, set()).update(cells.values)
         for cells in items:
             cells.check_blanks(there[cells.place])
-        return _together([_read_item(cells) for cells in items], names)
+        return join_items([_read_item(cells) for cells in items], names)
 
     def to_table(self) -> Any:
         """Give the parameters as a table, by the names of mirt.
@@ -423,7 +423,7 @@ def _to_columns(table: Any) -> tuple[dict[str, Any], list[Any] | None]:
 
 
 #: An item: kind, slopes, intercepts, lower, upper.
-_Item = tuple[str, list[float], list[float], float, float]
+Item = tuple[str, list[float], list[float], float, float]
 
 
 @dataclass(frozen=True)
@@ -485,7 +485,7 @@ class _Cells:
         known = all(any(re.fullmatch(_NUMBERED[form], name) for form in forms) for name in rest)
         return known and have >= set(single.split()) and all(map(self.numbered, forms))
 
-    def dichotomous(self, slope: float, intercept: float, low: str = "g", high: str = "u") -> _Item:
+    def dichotomous(self, slope: float, intercept: float, low: str = "g", high: str = "u") -> Item:
         """An item of two outcomes, with its asymptotes."""
         ends = []
         for name, default in ((low, 0.0), (high, 1.0)):
@@ -499,7 +499,7 @@ class _Cells:
             raise ValueError(f"{self.label}: {low} must be below {high}, got {ends[0]:g} and {ends[1]:g}.")
         return "graded", [slope], [intercept], ends[0], ends[1]
 
-    def at_place(self) -> _Item:
+    def at_place(self) -> Item:
         """An item of two outcomes by slope and difficulty."""
         both = "c" in self.values and self.values.keys() & {"g", "u"}
         if both:
@@ -508,7 +508,7 @@ class _Cells:
         ends = ("g", "u") if self.values.keys() & {"g", "u"} else ("c", "d")
         return self.dichotomous(slope, -slope * self.values["b"], *ends)
 
-    def graded(self, slope: str, cuts: str, sign: float = 1.0) -> _Item:
+    def graded(self, slope: str, cuts: str, sign: float = 1.0) -> Item:
         """Graded outcomes, by intercepts, or by thresholds times the slope where ``sign`` is -1."""
         scale = self.slope(slope)
         steps = _consecutive(self.numbered(cuts), 1, cuts, self.label)
@@ -520,13 +520,13 @@ class _Cells:
             )
         return "graded", [scale] * len(levels), levels, 0.0, 1.0
 
-    def partial(self, slope: str, steps: str) -> _Item:
+    def partial(self, slope: str, steps: str) -> Item:
         """Partial credit."""
         scale, places = self.slope(slope), _consecutive(self.numbered(steps), 1, steps, self.label)
         slopes = [scale * k for k in range(1, len(places) + 1)]
         return "nominal", slopes, (-scale * np.cumsum(places)).tolist(), 0.0, 1.0
 
-    def by_kind(self) -> _Item:
+    def by_kind(self) -> Item:
         """Graded or partial credit, which ``a, b1, b2, ...`` alone do not tell."""
         if self.kind is None and len(self.numbered("b")) > 1:
             raise ValueError(
@@ -535,7 +535,7 @@ class _Cells:
             )
         return self.partial("a", "b") if self.kind == "partial credit" else self.graded("a", "b", -1.0)
 
-    def nominal(self, slopes: list[float], levels: list[float]) -> _Item:
+    def nominal(self, slopes: list[float], levels: list[float]) -> Item:
         """Outcomes in no order."""
         if len(slopes) != len(levels) or len(slopes) < 2:
             raise ValueError(
@@ -544,7 +544,7 @@ class _Cells:
             )
         return "nominal", [s - slopes[0] for s in slopes[1:]], [c - levels[0] for c in levels[1:]], 0.0, 1.0
 
-    def of_tam(self) -> _Item:
+    def of_tam(self) -> Item:
         """An item as the R package TAM has it."""
         slopes, levels = self.series("B"), [-level for level in self.series("AXsi_")]
         if len(slopes) == len(levels) == 1:
@@ -555,7 +555,7 @@ class _Cells:
 
 
 #: Forms of parameters: those that there have to be, those that may be, numbered ones, and how they are read.
-_FORMS: tuple[tuple[str, str, str, Callable[[_Cells], _Item]], ...] = (
+_FORMS: tuple[tuple[str, str, str, Callable[[_Cells], Item]], ...] = (
     ("a1 d", "g u", "", lambda c: c.dichotomous(c.slope("a1"), c.D * c.values["d"])),
     ("b", "a c g u", "", _Cells.at_place),
     ("a b c d", "", "", _Cells.at_place),  # without c or u, the d beside a and b may be an intercept as well
@@ -576,7 +576,7 @@ _FORMS: tuple[tuple[str, str, str, Callable[[_Cells], _Item]], ...] = (
 )
 
 
-def _read_item(cells: _Cells) -> _Item:
+def _read_item(cells: _Cells) -> Item:
     """Slopes and intercepts of one item, by the first form that fits what there is of it."""
     for single, optional, many, read in _FORMS:
         if cells.match(single, optional, many) and not (many == "d" and 0 in cells.numbered("d")):
@@ -603,8 +603,9 @@ def _consecutive(numbered_values: dict[int, float], first: int, name: str, label
     return [numbered_values[number] for number in wanted]
 
 
-def _together(items: Sequence[_Item], names: tuple[str, ...] | None) -> ItemParameters:
-    n_cuts = max(len(item[2]) for item in items)
+def join_items(items: Sequence[Item], names: tuple[str, ...] | None) -> ItemParameters:
+    """Items one by one as the parameters of all."""
+    n_cuts = max([1, *(len(item[2]) for item in items)])
     slopes, intercepts = np.full((2, len(items), n_cuts), np.nan)
     for row, (_, slope, intercept, *_) in enumerate(items):
         slopes[row, : len(slope)], intercepts[row, : len(intercept)] = slope, np.asarray(intercept) + 0.0  # no -0

@@ -46,7 +46,7 @@ from seqclass.exams._item_curves import (
     posterior_of,
     tables_of,
 )
-from seqclass.exams.item_parameters import ItemParameters
+from seqclass.exams.item_parameters import Item, ItemParameters, join_items
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -626,15 +626,9 @@ def _parameters(
     names: Sequence[Any] | None = None,
 ) -> ItemParameters:
     """What groups of items report, item by item."""
-    n_cuts = max((group.curves.n_outcomes for group in groups), default=2) - 1
-    slopes, intercepts = np.full((2, n_items, n_cuts), np.nan)
-    lower, upper, kinds = np.zeros(n_items), np.full(n_items, asymptotes), ["graded"] * n_items
-    for group, own in zip(groups, values):
+    items: list[Item] = [("graded", [], [], 0.0, asymptotes)] * n_items
+    for group, reported in zip(groups, values):
         size = group.curves.n_outcomes - 1
-        slopes[group.columns, :size], intercepts[group.columns, :size] = own[:, :size], own[:, size : 2 * size]
-        lower[group.columns], upper[group.columns] = own[:, -2], own[:, -1]
-        for column in group.columns.tolist():
-            kinds[column] = group.curves.kind
-    return ItemParameters(
-        tuple(kinds), slopes, intercepts, lower, upper, None if names is None else tuple(map(str, names))
-    )
+        for column, own in zip(group.columns.tolist(), reported.tolist()):
+            items[column] = (group.curves.kind, own[:size], own[size : 2 * size], own[-2], own[-1])
+    return join_items(items, None if names is None else tuple(map(str, names)))
