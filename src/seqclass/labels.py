@@ -246,10 +246,8 @@ class Labels:
                 raise ValueError(
                     f"labels give two of each {kind} the same words, {short_repr(twice[0])}: tell them apart."
                 )
-        if labels.features.keys() != self.features.keys():
-            return labels.check(names, answers)
-        features = dict(self.features)
-        for name in self.features:
+        features = dict(labels.features)
+        for name in labels.features:
             if name not in names:
                 there = near(name, list(names), "the features are")
                 raise ValueError(f"{self._places[name, None]} names {short_repr(name)}, which is no feature; {there}")
@@ -264,7 +262,7 @@ class Labels:
                     f"{place} names {short_repr(absent[0])}, which {short_repr(name)} does not show; its "
                     f"answers are {there}."
                 )
-        return Labels(features, self._places, self.classes, self.decisions, self.codes, True)
+        return Labels(features, self._places, labels.classes, labels.decisions, self.codes, True)
 
 
 #: Whose answers are words for classes and decisions, where no feature is called so.
