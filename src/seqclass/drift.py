@@ -471,10 +471,7 @@ class _Stream:
         self.most = np.inf if window is None else window
         self.start, self.recent, self.since, self.learnt = start, recent, 0, 0
         self.kept: list[tuple[FloatArray, FloatArray, IntArray]] = []
-        self.alarms: list[int] = []
-        self.changes: list[int] = []
-        self.switches: list[int] = []
-        self.fits: list[int] = []
+        self.events: dict[str, list[int]] = {name: [] for name in ("alarms", "changes", "switches", "fits")}
 
     def begin(self, test: DriftTest, offset: int) -> None:
         """Look at cases from a row on, and at none before."""
@@ -492,7 +489,7 @@ class _Stream:
         """Fit to the rows since the last change."""
         first = int(max(self.since, end - self.most))
         self.learnt = end - first
-        self.fits.append(end)
+        self.events["fits"].append(end)
         self.fitted = self._fit_rows(first, end)
         return self.fitted
 
@@ -523,13 +520,15 @@ class _Stream:
             other, others = self._acquire_rows(self.challenger, rows)
             self.duel.put(record.paid + costs - other.paid - others)
         if test.alarm is not None and test.change is not None:
-            self.alarms.append(self.offset + test.alarm)
             self.since = self.offset + test.change
-            self.changes.append(self.since)
+            self.events["alarms"].append(self.offset + test.alarm)
+            self.events["changes"].append(self.since)
         elif self.duel.alarm is not None:
-            self.switches.append(end)
+            self.events["switches"].append(end)
             self.since = self.learns
-        more = min(end - self.since, self.most) >= growth * self.learnt or end - self.fits[-1] >= self.most / 2
+        more = (
+            min(end - self.since, self.most) >= growth * self.learnt or end - self.events["fits"][-1] >= self.most / 2
+        )
         new = test.alarm is not None or self.duel.alarm is not None
         if new or more:
             self.fit(end)
@@ -545,11 +544,10 @@ class _Stream:
         self.challenged = end
         if end - recent > self.since:
             self.learns, self.challenger = end - recent, self._fit_rows(end - recent, end)
-            self.fits.append(end)
+            self.events["fits"].append(end)
 
     def result(self) -> Followed:
         prices, costs, counts = (np.concatenate(part) for part in zip(*self.kept))
-        events = (self.alarms, self.changes, self.switches, self.fits)
-        alarms, changes, switches, fits = (np.array(rows, dtype=np.intp) for rows in events)
+        events = {name: np.array(rows, dtype=np.intp) for name, rows in self.events.items()}
         seconds = time.perf_counter() - self.began
-        return Followed(self.start, prices, costs, counts, alarms, changes, switches, fits, seconds, self.fitted)
+        return Followed(self.start, prices, costs, counts, **events, seconds=seconds, classifier=self.fitted)
