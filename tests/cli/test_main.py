@@ -17,9 +17,9 @@ import pytest
 import seqclass
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS
-from seqclass.cli import COMMANDS, as_options, export, fit, main
+from seqclass.cli import COMMANDS, as_options, fit, main
 from seqclass.evaluation.certified import LADDERS, RISKS
-from seqclass.export import MAX_NODES
+from seqclass.export import ENDINGS, MAX_NODES
 from seqclass.pomdp import FirstK
 
 #: Without `site`, which may load what has nothing to do with us: only the folders that are searched here.
@@ -85,7 +85,7 @@ def test_choices_are_those_of_the_library() -> None:
         ("fit", "select", sorted(fit._SELECTORS)),
         ("certify", "metric", [*RISKS, "differential"]),
         ("certify", "ladder", LADDERS),
-        ("export", "kind", export._FORMATS),
+        ("export", "kind", dict.fromkeys(ENDINGS.values())),
     ):
         kind = declared(name, option).type
         assert isinstance(kind, click.Choice)

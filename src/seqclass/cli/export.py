@@ -12,11 +12,9 @@ from seqclass.cli._errors import as_input_errors, check_output
 from seqclass.cli._format import count
 from seqclass.export import cut_share, export_policy, format_of
 
-_FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
-
 
 def _command(model: Path, output: Path | None, kind: str | None, currency: str | None, **settings: Any) -> None:
-    path = model.with_suffix(_FORMATS[kind or "html"]) if output is None else output
+    path = model.with_suffix(f".{kind or 'html'}") if output is None else output
     check_output(path, read=[model, settings["labels"]])
     with as_input_errors():
         kind = format_of(path, kind)

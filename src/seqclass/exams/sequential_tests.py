@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.special import softmax
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice, check_part, check_real
@@ -39,9 +40,7 @@ class _Abilities:
 
     def estimate(self, belief: BeliefState, log_prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the ability given what was seen, (n,)."""
-        share = self.log_likelihood(belief) + log_prior
-        share = np.exp(share - share.max(axis=1, keepdims=True))
-        share /= share.sum(axis=1, keepdims=True)
+        share = softmax(self.log_likelihood(belief) + log_prior, axis=1)
         mean = share @ self.ability
         square = ((self.ability - mean[:, None]) ** 2 * share).sum(axis=1)
         return mean, np.sqrt(square)

@@ -145,13 +145,13 @@ def policy_page(
 
 
 #: Formats by the ending of a file.
-_ENDINGS = {".html": "html", ".htm": "html", ".json": "json", ".c": "c"}
+ENDINGS = {".html": "html", ".htm": "html", ".json": "json", ".c": "c"}
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     """Format in which a file is written, by its ending unless told; a ValueError where these clash."""
     ending = Path(path).suffix
-    by_ending = _ENDINGS.get(ending.lower())
+    by_ending = ENDINGS.get(ending.lower())
     if format is None and by_ending is None:
         raise ValueError(
             f"{short_repr(str(path))} must end in .html, .json or .c, or format='json' (--format json on the command "

@@ -11,6 +11,7 @@ from typing import Any
 
 from seqclass import __version__
 from seqclass._utils.files import replace_file
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import shorten
 from seqclass.agent.explanation import Explanation
 from seqclass.costs import Costs
@@ -18,6 +19,7 @@ from seqclass.experiment import Results
 from seqclass.experiment._columns import by_default
 from seqclass.experiment.comparison import CHANCE, Comparison
 from seqclass.experiment.explored import Explored
+from seqclass.experiment.results import METRICS
 from seqclass.labels import Labels
 from seqclass.report._markup import (
     NONE,
@@ -36,8 +38,7 @@ from seqclass.report._markup import (
 from seqclass.report._pictures import acquisition_section, decision_section, picture_section, rank_diagram
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section, sequential_methods
 
-#: What the summary has with intervals, and what without.
-METRICS = ("realised_cost", "accuracy", "n_features_mean", "paid_mean")
+#: What the summary has without intervals.
 MEANS = ("expected_cost", "gap", "seconds_fit", "seconds_classify")
 #: What methods are compared by.
 COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
@@ -375,13 +376,8 @@ def _title(cells: Any) -> str:
 
 
 def _overview(cells: Any, missing: int) -> str:
-    def count_text(n: int, noun: str) -> str:
-        return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-    axes = [count_text(cells[name].nunique(), noun) for name, noun in (("data", "data set"), ("method", "method"))]
-    axes.append(count_text(cells["price"].nunique(), "price"))
-    if n_budgets := cells["budget"].nunique():
-        axes.append(count_text(n_budgets, "hard budget"))
+    nouns = {"data": "data sets", "method": "methods", "price": "prices", "budget": "hard budgets"}
+    axes = [count_text(n, noun) for name, noun in nouns.items() if (n := cells[name].nunique())]
     failed = int((cells["error"] != "").sum())
-    text = f"{count_text(len(cells), 'cell')}: {', '.join(axes)}. {failed or 'None'} failed."
-    return text if not missing else f"{text} {count_text(missing, 'cell')} of the plan not done."
+    text = f"{count_text(len(cells), 'cells')}: {', '.join(axes)}. {failed or 'None'} failed."
+    return text if not missing else f"{text} {count_text(missing, 'cells')} of the plan not done."
