@@ -145,7 +145,8 @@ class AcquisitionMapDisplay(OfRecord, Display):
         ax.set_yticks(ticks, [self._row_label(i) for i in ticks.tolist()], fontsize=8)
         ax.set(ylabel="true class", xlabel=self._column_label())
         if columns and rows * columns <= 120:  # else no figure can be read
-            self._write(ax, shown)
+            for (i, j), value in np.ndenumerate(shown):
+                ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7)
         bar = ax.figure.colorbar(self.image_, ax=ax)
         bar.set_label("share of the class", fontsize=8)
 
@@ -159,11 +160,6 @@ class AcquisitionMapDisplay(OfRecord, Display):
         if self.n_features == len(self.features):
             return "features in order of acquisition"
         return f"features in order of acquisition, the first {self.n_features} of {len(self.features)}"
-
-    @staticmethod
-    def _write(ax: Any, shown: Any) -> None:
-        for (i, j), value in np.ndenumerate(shown):
-            ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7)
 
 
 def _paler() -> Any:
