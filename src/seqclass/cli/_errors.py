@@ -55,6 +55,17 @@ class InputError(click.ClickException):
         super().__init__("\n".join(map(brief, messages)))
 
 
+def first_given(options: Mapping[str, Any]) -> str | None:
+    """The first of some options that is given."""
+    return next((option for option, value in options.items() if value), None)
+
+
+def refuse_given(options: Mapping[str, Any], why: str) -> None:
+    """Refuse the first of some options that is given."""
+    if option := first_given(options):
+        raise InputError(f"{option} {why}")
+
+
 class NoRowsError(InputError):
     """A table without rows, or a folder without files, is told by its exit code."""
 

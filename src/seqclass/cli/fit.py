@@ -20,7 +20,7 @@ from seqclass.adaptive_classifier import adaptive
 from seqclass.agent.provenance import source_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines
-from seqclass.cli._errors import InputError, as_input_errors, check_output
+from seqclass.cli._errors import InputError, as_input_errors, check_output, first_given, refuse_given
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._training import (
@@ -112,12 +112,12 @@ def _command(
     if known:
         settings["known"] = list(known)
     settings |= read_rules(rules, skip_logic)
-    how = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
-    how |= {"select": select is not None, "calibrate": calibrate}
+    how = {"--published": published, "--order": order == "adaptive", "--n-bins": n_bins is not None}
+    how |= {"--select": select is not None, "--calibrate": calibrate}
     because = None
     if method is None:
-        name = next((name.replace("_", "-") for name, is_said in how.items() if is_said), None)
-        because = f"--{name} is not for adaptive" if name else "a folder is read in chunks" if data.is_dir() else None
+        said = first_given(how)
+        because = f"{said} is not for adaptive" if said else "a folder is read in chunks" if data.is_dir() else None
         method = "adaptive" if because is None else "etana"
     if n_bins is not None:
         settings["n_bins"] = n_bins
@@ -136,9 +136,7 @@ def _command(
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        if any(how.values()):
-            name = next(name for name, is_said in how.items() if is_said).replace("_", "-")
-            raise InputError(f"--{name} is not for --method adaptive, which chooses such things itself.")
+        refuse_given(how, "is not for --method adaptive, which chooses such things itself.")
         if jobs == 0:
             raise InputError("--jobs must not be 0.")
         settings |= non_default_options(effort=effort)
