@@ -84,7 +84,7 @@ def _command(
     other = for_networks if bank else for_banks
     refuse_given(other, f"is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
     if score is None:
-        of_scores = {"--standard-error": standard_error, "--scale": scale is not None}
+        of_scores = {"--standard-error": standard_error is not None, "--scale": scale is not None}
         refuse_given(of_scores, "is of a score: say which with --score.")
     else:
         of_classes = {"--target": targets, "--cut": cuts, "--level": levels, "--max-exposure": max_exposure is not None}
