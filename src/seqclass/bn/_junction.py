@@ -135,8 +135,8 @@ class _Step(NamedTuple):
     """What a clique tells its parent of one row, or the probability of all evidence in its tree."""
 
     number: int
-    #: Tables, or numbers of the cliques that sent them, and for each axis the variable that was seen, or -1.
-    parts: list[tuple[FloatArray | int, tuple[int, ...]]]
+    #: Tables, or numbers of the cliques that sent them, and on which axes they are cut at what a variable has shown.
+    parts: list[tuple[FloatArray | int, list[tuple[int, int]]]]
     gone: tuple[int, ...]
     shape: tuple[int, ...]
     whole: bool
@@ -292,9 +292,14 @@ class JunctionTree:
         totals, sent = [self._prior], dict[int, FloatArray]()
         for step in steps:
             parts = []
-            for source, variables in step.parts:
+            for source, places in step.parts:
                 part = sent[source] if isinstance(source, int) else source
-                parts.append(part[tuple([seen.get(j, _ALL) for j in variables])] if variables else part)
+                if places:
+                    at = [_ALL] * part.ndim
+                    for axis, j in places:
+                        at[axis] = seen[j]
+                    part = part[tuple(at)]
+                parts.append(part)
             message = np.add.reduce(_all_of(parts), step.gone, keepdims=True)
             message = (_scale(message) if scaled and not step.whole else message).reshape(step.shape)
             if step.whole:
@@ -320,7 +325,7 @@ class JunctionTree:
                 # what goes up is a variable that has met none, or -1
                 alone = next(iter((*own, *below.values()))) if len(own) + len(below) == 1 else -1
                 if alone >= 0 and not waiting:
-                    steps.append(_Step(number, [(self._say(-1, alone), (-1, alone))], (), (-1, 1), True))
+                    steps.append(_Step(number, [(self._say(-1, alone), [(-1, alone)])], (), (-1, 1), True))
                 elif alone < 0:
                     steps.append(self._step(number, own, below, not waiting))
                 if waiting:
@@ -330,16 +335,13 @@ class JunctionTree:
     def _step(self, number: int, own: Sequence[int], below: Mapping[int, int], whole: bool) -> _Step:
         """What a clique makes of variables that are seen there, and of variables or messages of its children."""
         clique = self.cliques[number]
-        parts: list[tuple[FloatArray | int, tuple[int, ...]]] = []
+        places = [(clique.scope.index(j) + 1, j) for j in own]
+        parts: list[tuple[FloatArray | int, list[tuple[int, int]]]] = []
         for child, j in below.items():
             spans = self.cliques[child].spans
-            cut = [i if i in own and axis in spans else -1 for axis, i in enumerate(clique.scope, 1)]
-            if j >= 0:
-                parts.append((self._say(child, j), (-1, *cut, j)))
-            else:
-                parts.append((child, (-1, *cut, -1) if max(cut) >= 0 else ()))
-        cut = [i if i in own else -1 for i in clique.scope]
-        parts.append((self._joints[number] if whole else clique.table, (-1, *cut, -1) if own else ()))
+            cut = [place for place in places if place[0] in spans] if places else []
+            parts.append((self._say(child, j), [*cut, (-1, j)]) if j >= 0 else (child, cut))
+        parts.append((self._joints[number] if whole else clique.table, places))
         if whole:
             return _Step(number, parts, clique.inside, (-1, 1), True)
         return _Step(number, parts, clique.gone, (-1, *clique.places, 1), False)
