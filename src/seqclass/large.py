@@ -115,7 +115,8 @@ def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | No
     The ``columns`` are those that are read, by default what it may ask for and what is known at the start.
     """
     if clf.encoder_ is not None:
-        return frame.reindex(columns=clf.encoder_.columns_)
+        own = {clf.feature_name(j): name for j, name in enumerate(clf.encoder_.columns_)}  # of numbers "x0" and so on
+        return frame.rename(columns=own).reindex(columns=own.values())
     position = {str(name): i for i, name in enumerate(frame.columns)}
     read = read_columns(agent_of(clf)) if columns is None else columns
     present = [j for j in read.tolist() if clf.feature_name(j) in position]

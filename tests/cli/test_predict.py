@@ -84,6 +84,17 @@ def test_a_column_that_nobody_asks_for_may_stay_away(
         assert f"which row 1 needs; did you mean {f' {first}'.upper()!r}?" in said
 
 
+def test_columns_that_numbers_call_are_read_by_their_names(folder: Path, run: Any) -> None:
+    """A data frame without names of columns: a file has them as x0 and so on, as everything printed does."""
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    clf = seqclass.etana(feature_costs=0.01).fit(pd.DataFrame(rows), np.where(rows[:, 1] > 0, "up", "down"))
+    clf.save(folder / "numbers.seq")
+    pd.DataFrame(rows, columns=["x0", "x1"]).to_csv(folder / "rows.csv", index=False)
+    found = pd.read_csv(io.StringIO(run("predict", "numbers.seq", "rows.csv").stdout))
+    assert found["decision"].tolist() == clf.predict(pd.DataFrame(rows)).tolist()
+    assert set(found["decision"]) == {"up", "down"}
+
+
 def test_output_and_json(model: str, run: Any) -> None:
     text = run("predict", model, "data.csv", "--keep", "id").stdout
     assert text.splitlines()[1].startswith("p0000,")
