@@ -695,7 +695,9 @@ def outcome(feature, value):
     if value is None:
         return feature.get("missing", -1)
     if feature["type"] == "category":
-        return feature["categories"].index(value.strip(" \t\n\r\f\v"))
+        name = value.strip(" \t\n\r\f\v")
+        others = feature.get("spellings", {})
+        return others[name] if name in others else feature["categories"].index(name)
     if feature["type"] == "outcome":
         return int(float(value))
     return feature["places"][sum(edge <= float(value) for edge in feature["edges"])]

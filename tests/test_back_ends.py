@@ -272,6 +272,17 @@ class TestSpelling:
         assert _fitted(number).acquire(number).outcome[0, 0] == -1
         assert _fitted(number).score(number, Y) > 0.9
 
+    @pytest.mark.parametrize("others", [("False", "True"), ("FALSE", "TRUE"), ("false", "true")])
+    def test_true_and_false_in_other_letters(self, others: tuple[str, str]) -> None:
+        """A file has texts, which pandas reads as truth values, and programs write them in small letters."""
+        truth = ILL.astype(int)
+        clf = _fitted(pd.DataFrame({"seen": np.array(others)[truth]}))
+        for written in ([False, True], [0, 1], ["FALSE", "TRUE"], ["false", "true"], ["False", "True"]):
+            assert clf.score(pd.DataFrame({"seen": np.array(written)[truth]}), Y) == 1
+        session = clf.session()
+        session.observe("seen", True)
+        assert session.history[0].outcome == 1
+
     def test_states_of_networks(self) -> None:
         tables = [np.array([0.5, 0.5]), np.array([[0.9, 0.2], [0.1, 0.8]])]
         network = NetworkTables(["fault", "lamp"], [["a", "b"], ["on ", "off"]], [[], [0]], tables)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.files import read_json
-from seqclass._utils.text import TRUTH, join_names, marks_text, near, sentence, short_repr, value_text
+from seqclass._utils.text import as_known, join_names, marks_text, near, sentence, short_repr, spellings, value_text
 
 __all__ = ["Labels"]
 __dir__ = __all__.copy  # tab completion
@@ -137,7 +137,8 @@ class Labels:
 
     def code(self, name: str, answer: str | None = None) -> dict[str, str] | None:
         """Return system and code of a feature, or of one of its answers; None if it has none."""
-        both = self.codes.get((name, answer), self.codes.get((name, TRUTH.get(answer or "", answer)), ""))
+        own = (None,) if answer is None else spellings(answer)
+        both = next((self.codes[name, one] for one in own if (name, one) in self.codes), "")
         return dict(zip(("system", "code"), both.split("|"))) if both else None
 
     def answers(self, name: str) -> Mapping[str, str]:
@@ -252,7 +253,7 @@ class Labels:
                 there = near(name, list(names), "the features are")
                 raise ValueError(f"{self._places[name, None]} names {short_repr(name)}, which is no feature; {there}")
             known = self.answers(name).keys() if answers is None else answers(name)
-            own = {TRUTH.get(one, one) if one not in known else one: text for one, text in self.answers(name).items()}
+            own = {as_known(one, known): text for one, text in self.answers(name).items()}
             if len(own) == len(self.answers(name)) and all(one in known for one in own):
                 features[name] = {**self.features[name], "answers": own}
                 continue

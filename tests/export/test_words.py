@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 from copy import copy
@@ -383,3 +384,27 @@ def test_a_promise_is_told_in_money_and_as_it_is() -> None:
 def test_french_keeps_signs_with_their_words() -> None:
     for key, text in page_words("fr").items():
         assert not re.search(r"[ '][;:!?]|'", text), key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [["False", "True"], ["FALSE", "TRUE"]])
+def test_true_and_false_are_read_however_they_are_written(names: list[str], browser: Any, tmp_path: Path) -> None:
+    """On the page, in C and by the reader, as in Python."""
+    script = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "read_policy.py"))
+    truth = np.tile([1, 0], 30)
+    clf = SequentialClassifier().fit(pd.DataFrame({"fever": np.array(names)[truth]}), truth)
+    data = export_policy(clf, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    for value in (True, 1, "1", "true", "TRUE", " True\t"):
+        assert browser.run(f"seqclassPolicy.outcomeOf(0, {json.dumps(value)})") == 1
+        assert script["outcome"](data["features"][0], str(value)) == clf.predict([{"fever": value}])[0] == 1
+    if (compiler := shutil.which("cc")) is None:
+        pytest.skip("no C compiler")
+    export_policy(clf, tmp_path / "policy.c")
+    calls = ['seq_category(0, "true")', 'seq_category(0, " 1 ")', "seq_outcome(0, 1)", "seq_outcome(0, -0.0)"]
+    calls += ['seq_category(0, "yes")', "seq_outcome(0, 2)", "seq_outcome(0, 0.5)", "SEQ_WRONG"]
+    prints = " ".join(f'printf("%d ", {call});' for call in calls)
+    (tmp_path / "main.c").write_text(f'#include "policy.c"\nint main(void)\n{{ {prints} return 0; }}')
+    subprocess.run([compiler, "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    found = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.split()
+    assert found == ["1", "1", "1", "0", *[found[-1]] * 4]

@@ -19,7 +19,16 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, is_fitted, require
-from seqclass._utils.text import MAX_EXACT, TRUTH, AnswerError, at_place, fold_text, join_names, raise_all, short_repr
+from seqclass._utils.text import (
+    MAX_EXACT,
+    AnswerError,
+    at_place,
+    fold_text,
+    join_names,
+    raise_all,
+    short_repr,
+    spellings,
+)
 
 #: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
 MAX_CATEGORIES = 50
@@ -403,6 +412,10 @@ class FrameEncoder:
             raise _unknown(name, [value], self.categories_[name], "")
         return numbers[key]
 
+    def numbers_by_text(self, name: Any) -> Mapping[str, float]:
+        """Numbers of the categories of a column by all texts that stand for them."""
+        return self._number_of[name]
+
     @cached_property
     def _number_of(self) -> dict[Any, dict[str, float]]:
         return {name: _number_categories(categories) for name, categories in self.categories_.items()}
@@ -456,8 +469,9 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     known = {text: float(number) for number, text in enumerate(categories.tolist())}
     floats = [(spelt(float(text)), number) for text, number in known.items() if _POINTED.fullmatch(text)]
     several = Counter(text for text, _ in floats)
-    if set(known) <= {"True", "False"}:
-        known |= {TRUTH[text]: number for text, number in known.items()}
+    truths = {text.lower() for text in known}
+    if truths <= {"true", "false"} and len(truths) == len(known):
+        known |= {other: number for text, number in known.items() for other in spellings(text)}
     return {text: number for text, number in floats if several[text] == 1} | known
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
@@ -20,8 +20,18 @@ NO_MARK = "none of these"
 MAX_EXACT = 2**53
 
 
-#: How other files, and programs, write true and false.
-TRUTH = {"True": "1", "False": "0", "1": "True", "0": "False"}
+#: How files, and programs, write true and false.
+_TRUTH = (("True", "true", "TRUE", "1"), ("False", "false", "FALSE", "0"))
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """A text, and of true and false all that others write for it."""
+    return next(((text, *same) for same in _TRUTH if text.lower() in same), (text,))
+
+
+def as_known(text: str, known: Container[str]) -> str:
+    """A text as it is among those that are known, be it in another spelling; else as it is."""
+    return next((one for one in spellings(text) if one in known), text)
 
 
 def value_text(value: Any) -> str:

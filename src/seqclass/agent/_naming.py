@@ -85,6 +85,15 @@ def categories_of(encoder: FrameEncoder | None, column: int) -> list[str] | None
     return [str(category) for category in encoder.categories_[name].tolist()]
 
 
+def other_spellings(encoder: FrameEncoder | None, column: int) -> dict[str, int]:
+    """Numbers of the categories of a column by what else stands for them, such as 1 for True."""
+    known = categories_of(encoder, column)
+    if encoder is None or known is None:
+        return {}
+    numbers = encoder.numbers_by_text(encoder.columns_[column])
+    return {text: int(number) for text, number in numbers.items() if text not in known}
+
+
 def outcome_labels_of(
     encoder: FrameEncoder | None, coder: OutcomeCoder, column: int, *, intervals: bool = False
 ) -> list[str]:

@@ -67,11 +67,16 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     return "".join([head, defined, unit, struct, *functions, "\n", long, tables, "\n", *code])
 
 
+def _category_places(feature: dict[str, Any]) -> list[int]:
+    """The outcome of each name in the list of a feature's categories, and of its end."""
+    return [*range(len(feature.get("categories", []))), *feature.get("spellings", {}).values(), -1]
+
+
 def _reading_tables(data: dict[str, Any]) -> str:
     """Names, and the tables by which values are read."""
     features = data["features"]
     edges = [feature.get("edges", []) for feature in features]
-    names = [feature.get("categories", []) for feature in features]
+    names = [[*feature.get("categories", []), *feature.get("spellings", {})] for feature in features]
     return "".join(
         [
             _texts("questions", [question["name"] for question in data["questions"]]),
@@ -93,6 +98,7 @@ def _reading_tables(data: dict[str, Any]) -> str:
             # a null ends each list, where training showed no category
             _table("int", "category_start", _starts([[*some, None] for some in names])),
             _texts("categories", _flat([*some, None] for some in names)),
+            _table("int", "category_places", _flat(map(_category_places, features))),
         ]
     )
 

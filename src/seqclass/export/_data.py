@@ -13,6 +13,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import short_repr
 from seqclass.agent._case import Questions
+from seqclass.agent._naming import other_spellings
 from seqclass.agent._warm_start import WarmStart
 from seqclass.agent.agent import Agent, column_categories, feature_name, marks_of, outcome_labels, whole_problem
 from seqclass.agent.choices import answer_choices, check_labels
@@ -280,7 +281,8 @@ def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
     coder = agent.coder
     if categories := column_categories(agent, column):
-        return {"type": "category", "categories": categories}
+        others = other_spellings(agent.encoder, column)
+        return {"type": "category", "categories": categories} | ({"spellings": others} if others else {})
     if coder.discretizer_ is None:
         return {"type": "outcome"}
     if (bins := coder.bins) is None:

@@ -1,4 +1,4 @@
-/* Outcome of a number: SEQ_MISSING for NAN, SEQ_WRONG for what the feature cannot be. */
+/* Outcome of a number: SEQ_MISSING for NAN, SEQ_WRONG for what the feature cannot be. A whole one may name a category. */
 int seq_outcome(int feature, double value)
 {
     int i, place = 0;
@@ -6,8 +6,15 @@ int seq_outcome(int feature, double value)
         return SEQ_WRONG;
     if (value != value)
         return SEQ_MISSING;
-    if (seq_types[feature] == 1 || value - value != 0)
+    if (value - value != 0)
         return SEQ_WRONG;
+    if (seq_types[feature] == 1) {
+        char name[32];
+        if (value != floor(value) || fabs(value) > 1e15)
+            return SEQ_WRONG;
+        sprintf(name, "%.0f", value + 0.0);
+        return seq_category(feature, name);
+    }
     if (seq_types[feature] == 2) {
         int most = seq_gone[feature] < 0 ? seq_outcomes[feature] : seq_gone[feature];
         if (value < 0 || value >= most || value != (int)value)
@@ -30,9 +37,9 @@ int seq_category(int feature, const char *name)
     name += strspn(name, blanks);
     for (n = strlen(name); n && strchr(blanks, name[n - 1]); n--)
         ;
-    for (i = 0; i < seq_outcomes[feature] && (known = seq_categories[seq_category_start[feature] + i]); i++)
+    for (i = seq_category_start[feature]; (known = seq_categories[i]); i++)
         if (strlen(known) == n && !strncmp(name, known, n))
-            return i;
+            return seq_category_places[i];
     return SEQ_WRONG;
 }
 

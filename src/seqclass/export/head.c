@@ -11,6 +11,7 @@
    {order}{promise} */
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SEQ_DECIDE (-1)

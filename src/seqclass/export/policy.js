@@ -802,7 +802,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const outcomeOf = (number, text) => {
     const feature = data.features[number], told = String(text).trim();
     if (feature.type === "category") {
-      const place = feature.categories.indexOf(spelt(text));
+      const own = spelt(text), place = Object.hasOwn(feature.spellings || {}, own) ? feature.spellings[own] : feature.categories.indexOf(own);
       return place >= 0 ? place : refuse("choose_one", feature.text);
     }
     if (feature.type === "outcome") {

@@ -15,7 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.files import read_json
 from seqclass._utils.model_files import register
-from seqclass._utils.text import TRUTH, end_sentence, join_names, short_repr
+from seqclass._utils.text import as_known, end_sentence, join_names, short_repr
 from seqclass._utils.validation import columns_of
 from seqclass.pomdp.answer_rules import AnswerRules, Effect
 from seqclass.pomdp.names import Naming
@@ -253,8 +253,7 @@ def answer_rules(
 def outcome_of(naming: Naming, feature: int, answer: Any, n_outcomes: int, what: str = "skip logic") -> int:
     """The outcome that an answer is, which must stand for no other one."""
     shown = naming.shows(feature, n_outcomes - (naming.missing(feature) >= 0))
-    text = str(answer).strip()
-    text = text if text in shown else TRUTH.get(text, text)
+    text = as_known(str(answer).strip(), shown)
     if text in shown:
         return shown.index(text)
     for number, label in enumerate(shown):  # 1.0 is 1

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from seqclass._utils.tables import to_json_value
-from seqclass._utils.text import TRUTH, join_names, near, short_repr, value_text
+from seqclass._utils.text import as_known, join_names, near, short_repr, value_text
 from seqclass.agent._case import Feature, Questions
 from seqclass.agent.agent import feature_name
 from seqclass.agent.choices import answer_choices
@@ -280,7 +280,7 @@ class _FormSoFar:
             if isinstance(value, (int, float)) and isinstance(value, bool) == (kind == "valueBoolean"):
                 number = float(value) if abs(value) <= sys.float_info.max else None
                 text = str(value) if number is None or str(value) in choices else value_text(number)
-                text = text if text in choices else TRUTH.get(text, text)
+                text = as_known(text, choices)
         if number is not None and not categories:
             return number
         if isinstance(text, str) and text in choices:
@@ -365,8 +365,8 @@ class _FormSoFar:
         if answer is None:
             return {"question": after, "operator": "exists", "answerBoolean": True}
         number = float(answer) if isinstance(answer, (Real, np.bool_)) else None  # True is 1
-        choices, text = self.choices(after), value_text(answer)
-        coding = choices.get(text) or choices.get(TRUTH.get(text, ""))
+        choices = self.choices(after)
+        coding = choices.get(as_known(value_text(answer), choices))
         if coding is not None:
             meant = {key: coding[key] for key in ("system", "code")}
             return {"question": after, "operator": "=", "answerCoding": meant}
