@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
@@ -354,6 +354,22 @@ def test_a_foreign_discretiser(cancer, encode):
             clf.fit(X, y)
     else:
         assert clf.fit(X, y).score(X, y) > 0.9
+
+
+def test_a_foreign_discretiser_writes_into_rows_of_its_own(cancer):
+    class InPlace(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            self.n_outcomes_ = np.full(self.transform(X).shape[1], 2)
+            return self
+
+        def transform(self, X):
+            X[:] = X > 14
+            return X.astype(int)
+
+    X, y = cancer[0][:, :3].copy(), cancer[1]
+    clf = SequentialClassifier(solver=QUICK, discretizer=InPlace()).fit(X, y)
+    clf.predict(X)
+    np.testing.assert_array_equal(X, cancer[0][:, :3])
 
 
 def test_a_foreign_discretiser_that_takes_no_missing_cells(cancer):

@@ -413,6 +413,7 @@ class OutcomeCoder:
 
     def _despite_gaps(self, work: Callable[[Any], Any], X: Any) -> tuple[Any, BoolArray | None]:
         """What is made of numeric columns; where missing cells are refused, of others in their place, and which."""
+        X = X if self.bins is not None else X.copy()  # one of another package may write into what it is given
         gaps = None if self.bins is not None or sp.issparse(X) or X.dtype.kind != "f" else np.isnan(X)
         try:
             return work(X), None
