@@ -413,6 +413,20 @@ def test_a_discretiser_goes_column_by_column(cancer, discretizer):
     np.testing.assert_array_equal(codes, BINS.fit_transform(X))
 
 
+def test_a_column_of_too_many_outcomes_is_named_where_memory_ends(monkeypatch):
+    def fail(*_):
+        raise MemoryError("Unable to allocate 6.71 GiB")
+
+    monkeypatch.setattr(NaiveBayes, "_fit", fail)
+    X = pd.DataFrame({"kind": np.arange(2000) % 3, "site": np.arange(2000)})
+    with pytest.raises(ValueError, match=r"column 'site' has 2,000 outcomes, .* group its values, or leave it out"):
+        SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X, X["kind"] > 0)
+    with pytest.raises(MemoryError, match="feature 1 has 2,000 outcomes"):
+        NaiveBayes().fit(X.to_numpy(), X["kind"] > 0)
+    with pytest.raises(MemoryError, match="Unable to allocate"):  # which no column explains
+        NaiveBayes().fit(X[["kind"]].to_numpy(), X["kind"] > 0)
+
+
 def test_precomputed_outcomes(cancer):
     X, y = cancer
     codes = Discretizer(4).fit(X).transform(X)

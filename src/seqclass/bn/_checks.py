@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +20,23 @@ from seqclass.discretize._edges import TUNING
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
+
+
+@contextmanager
+def explain_memory(n_outcomes: IntArray, names: Sequence[Any] | None = None) -> Iterator[None]:
+    """Where memory ends, name the feature, or the column, of so many outcomes that this is why."""
+    try:
+        yield
+    except MemoryError as error:
+        if n_outcomes.max(initial=0) < 1000:  # something else is too large
+            raise
+        widest = int(n_outcomes.argmax())
+        called = f"feature {widest}" if names is None else f"column {short_repr(names[widest])}"
+        text = (
+            f"{called} has {n_outcomes[widest]:,} outcomes, whose tables do not fit in memory: cut it into fewer bins, "
+            "group its values, or leave it out."
+        )
+        raise (MemoryError if names is None else ValueError)(text) from error
 
 
 def check_codes(X: Any, *, n_outcomes: Any = None, fitted: IntArray | None = None, name: str = "X") -> Codes:

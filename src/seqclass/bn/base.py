@@ -29,6 +29,7 @@ from seqclass.bn._checks import (
     check_n_outcomes,
     check_outcome,
     count_outcomes,
+    explain_memory,
     raise_impossible,
     resolve_prior,
 )
@@ -196,6 +197,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
             If ``X`` does not hold integers, or is sparse and the model learns from dense rows only.
         ValueError
             If shapes disagree, or a code is out of range; the message names the feature and the value.
+        MemoryError
+            If a feature has so many outcomes that its tables do not fit; the message names it.
         """
         self._note_names(X)
         n_outcomes = self._by_feature(n_outcomes, "n_outcomes")
@@ -209,7 +212,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         self.n_outcomes_ = count_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
         counts = np.bincount(codes, weights=weight, minlength=len(self.classes_)).astype(np.float64)
         self.class_prior_ = resolve_prior(None, counts)
-        self._fit(X, codes, weight)
+        with explain_memory(self.n_outcomes_):
+            self._fit(X, codes, weight)
         self.__dict__.pop("_apart", None)
         return self
 

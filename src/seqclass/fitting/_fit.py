@@ -26,6 +26,7 @@ from seqclass.agent.calibration import Calibration
 from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.agent.training_rows import mark_rows
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
+from seqclass.bn._checks import explain_memory
 from seqclass.bn.bundles import draw_jointly
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Costs, Prices, warn_of_money
@@ -127,12 +128,14 @@ def fit_rows(
         naming = ColumnNaming(names=names, encoder=encoder, coder=coder, support=support, prices=prices)
         codes = without_skipped(settings, naming, codes)
         model = new_model(settings, columns, prices, support, coder)
-        model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
+        with explain_memory(coder.n_outcomes_, names):
+            model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
         warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
-    agent = plan(settings, agent, codes, y, timings, weight, rows=training, certify=certify, found=found)
+    with explain_memory(coder.n_outcomes_, names):
+        agent = plan(settings, agent, codes, y, timings, weight, rows=training, certify=certify, found=found)
     if certify:
         counted = [np.unique(marks, return_counts=True) for marks in mark_rows(agent, X, y)]
         agent = replace(agent, seen=both_marks([RowFingerprints.from_counts(*one) for one in counted]))
