@@ -198,3 +198,7 @@ def test_a_bundle_that_was_asked_goes_by_its_name(order: str, keep: tuple[int, .
     predict_parquet(clf, tmp_path / "rows.parquet", tmp_path / "out")
     found = pd.concat([pd.read_parquet(file) for file in (tmp_path / "out").glob("*.parquet")])["asked"]
     assert found.str.split(";").map(tuple).tolist() == asked.tolist()
+    if 0 in keep:  # also where columns have no names, beside their numbers
+        costs = Costs(bundles={0: "blood", 2: "blood"})
+        plain = SequentialClassifier(feature_costs=costs, order=order).fit(X.to_numpy(), y).acquire(X.to_numpy())
+        assert {"blood"} <= {name for one in plain.to_frame()["asked"] for name in one} <= {"blood", 1}

@@ -81,8 +81,8 @@ def _join_question_names(clf: BaseSequentialClassifier, order: IntArray, visit: 
     # a name with a sign that parts names is quoted, so that the names can be told apart again
     signs = {_PARTS, '"'} if visit is None else {_PARTS, '"', _TOGETHER}
     columns = question_names(agent_of(clf))
-    named = clf.feature_name if columns is None else columns.__getitem__
-    names = {j: _quote_name(str(named(j)), signs) for j in np.unique(order[order >= 0]).tolist()}
+    named = {} if columns is None else {j: name for j, name in enumerate(columns.tolist()) if isinstance(name, str)}
+    names = {j: _quote_name(named.get(j, clf.feature_name(j)), signs) for j in np.unique(order[order >= 0]).tolist()}
     text = {}
     for key, i in first.items():
         asked = [(_PARTS if j >= 0 else _TOGETHER) + names[max(j, -2 - j)] for j in rows[i].tolist() if j != -1]

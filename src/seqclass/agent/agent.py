@@ -324,11 +324,11 @@ def names_at_start(agent: Agent) -> list[str]:
 
 
 def question_names(agent: Agent) -> npt.NDArray[Any] | None:
-    """Names of the columns, where those that a bundle shows have the bundle's name; None if they have none."""
+    """Names of the columns, or their numbers, where those that a bundle shows have its name; None if none has one."""
     names, bundles = agent.feature_names, agent.prices.bundles
-    if names is None or bundles is None:
+    if bundles is None:
         return names
-    names = names.astype(object)
+    names = np.array(range(agent.n_features) if names is None else names, dtype=object)
     for number, name in enumerate(agent.prices.bundle_names):
         own = agent.support[bundles[agent.support] == number]
         if len(own) > 1:  # a column that is left alone is asked for by its own name

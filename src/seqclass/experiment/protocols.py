@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import sentence
+from seqclass._utils.text import sentence, short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.datasets import Dataset
 
@@ -260,5 +260,5 @@ def as_protocol(cv: Any) -> Protocol:
         return OfSplitter(cv)
     raise TypeError(
         "cv must be a number of folds, SourceSplit(), ShuffledSplit(), or a cross-validator of scikit-learn, "
-        f"got {cv!r}."
+        f"got {short_repr(cv)}."
     )
