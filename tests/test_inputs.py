@@ -106,10 +106,17 @@ class TestBytes:
         with pytest.raises(ValueError, match="column 'number' holds bytes"):
             clf.predict(frame)
 
-    @pytest.mark.parametrize("value", [b"1", bytearray(b"1")])
+    @pytest.mark.parametrize("value", [b"1", bytearray(b"1"), "1_000", "\uff11"])
     def test_live_cases(self, value: Any) -> None:
+        """Nor what Python alone reads as a number: tables and pages do not."""
         session = SequentialClassifier().fit(X, Y).session()
         with pytest.raises(ValueError, match="must be a number, got"):
+            session.observe(session.next_feature.name, value)
+
+    @pytest.mark.parametrize(("value", "hint"), [("1,5", "1.5."), ("1,500", "1.500, or 1500 for thousands.")])
+    def test_a_comma_in_a_live_case(self, value: str, hint: str) -> None:
+        session = SequentialClassifier().fit(X, Y).session()
+        with pytest.raises(ValueError, match=re.escape(f"got '{value}': write {hint}")):
             session.observe(session.next_feature.name, value)
 
 

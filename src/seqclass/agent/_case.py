@@ -148,15 +148,18 @@ class Answer(Readable):
 
 
 def finite(name: str, value: Any) -> float:
-    """A raw value as a finite number; bytes are none, though Python would read them as such."""
+    """A raw value as a finite number; bytes, ``1_000`` and other digits are none, though Python reads them as such."""
     try:
+        if isinstance(value, str) and ("_" in value or not value.strip().isascii()):
+            raise ValueError
         number = (
             np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
         )
     except (TypeError, ValueError):
         wrong = f"feature {short_repr(name)} must be a number, got {short_repr(value)}"
-        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", str(value)):
-            wrong += f": write {str(value).strip().replace(',', '.')}"
+        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text := str(value)):
+            wrong += f": write {text.strip().replace(',', '.')}"
+            wrong += f", or {text.strip().replace(',', '')} for thousands" if text.strip()[-4:-3] == "," else ""
         raise (AnswerError(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
     except OverflowError:
         number = np.inf

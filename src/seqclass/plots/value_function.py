@@ -39,7 +39,8 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
         Number of steps along an edge of the simplex; by default 200 for two classes and 40 for three, which are 1,600
         beliefs.
     n_paths : int
-        Number of paths to sample from each belief, if there are too many histories to enumerate.
+        Number of paths to sample from each belief, if there are too many histories to enumerate. Where questions have
+        hundreds of outcomes these take minutes: 1,000 take about ten seconds, for lines that are less smooth.
     cmap : str or matplotlib Colormap
         Colours of the values over three classes; white lines are at the ticks of their bar.
 
