@@ -280,62 +280,11 @@ def _ranks_by_step(records: Records, step: IntArray, rows: IntArray, longest: in
 _OF_ONE = ("ipw", "ipw_plain", "doubly_robust")
 
 
-@dataclass(frozen=True)
-class Support:
-    """How far records reach: rows, the share that can be replayed, and the share that nothing is known about."""
-
-    n_rows: int
-    replayed: float
-    unsupported: float
-
-    @classmethod
-    def from_chances(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
-        """Look at what the policy asks for and was not recorded: the chance that all of it is."""
-        chance = np.where(missing, chances.chance[:, records.support[records.asked]], 1.0).prod(axis=1)
-        unsupported = missing.any(axis=1) & (chance < min_chance)
-        return cls(records.n, float((~missing.any(axis=1)).mean()), float(unsupported.mean()))
-
-    def check(self, weights: FloatArray) -> None:
-        """Refuse records of which nothing counts."""
-        if not weights.any():
-            raise ValueError(
-                "no row of X has all that the policy asks for: these records say nothing about it without a model "
-                '(method="direct"). Judge one that asks less, or bring more records.'
-            )
-
-
 def ratio_scores(parts: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weighted means, and scores of the rows whose variance is that of the means."""
     means = weights @ parts / weights.sum()
     share = np.minimum(weights / weights.sum(), 0.5)
     return means, means + (weights / (1 - share))[:, None] * (parts - means) / weights.mean()
-
-
-def make_estimate(
-    method: str,
-    means: FloatArray,
-    scores: FloatArray,
-    weights: FloatArray,
-    gradients: FloatArray | None,
-    level: float,
-    support: Support,
-    most: FloatArray,
-) -> Estimate:
-    """Means with t intervals from scores of the rows; the rule's fit takes off what its own scores explain."""
-    n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
-    errors = _standard_errors(scores - scores.mean(axis=0), gradients)
-    reach = float(stats.t.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
-    # no interval holds less often for ends within what can be; an estimate that was cut would be biased
-    low, high = np.fmin(np.fmax(means - reach * errors, 0.0), most), np.fmax(np.fmin(means + reach * errors, most), 0.0)
-    parts = tuple(
-        MeanEstimate(name, float(mean), float(error), float(least), float(top))
-        for name, mean, error, least, top in zip(PARTS, means, errors, low, high)
-    )
-    about = (support.replayed, support.unsupported, effective, float(weights.max() / weights.mean()))
-    counted = int((weights > 0).sum())
-    # plain weights have a mean of one over what the recorder may do; twice their standard error is chance
-    lacking = float(1 - weights.mean() - 2 * weights.std() / np.sqrt(n)) if method in _OF_ONE else 0.0
-    return Estimate(method, parts, float(level), n, counted, *about, max(0.0, lacking))
 
 
 def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> FloatArray:
@@ -540,37 +489,37 @@ def compare(
     if recording is not None and not callable(recording) and not hasattr(recording, "fit"):
         recording = chances_in_order(clf, X, recording)
     rng = as_generator(random_state, "off-policy")
-    study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
-    support = Support.from_chances(records, study.missing, study.chances, min_chance)
-    estimates = Estimates(tuple(study.estimate(method, level, support) for method in methods))
+    study = _Study(clf, records, recording, model, level, n_folds, n_samples, min_chance, rng)
+    estimates = Estimates(tuple(map(study.estimate, methods)))
     for text in dict.fromkeys(text for estimate in estimates.estimates for text in estimate.warnings):
         warnings.warn(text, UserWarning, stacklevel=2)
     return estimates
 
 
+@dataclass(eq=False)
 class _Study:
     """Records, the policy's replay of them, and the recorder's rule, from which every method estimates."""
 
-    def __init__(
-        self,
-        clf: BaseSequentialClassifier,
-        records: Records,
-        recording: Any,
-        model: ObservationModel | None,
-        n_folds: int,
-        n_samples: int,
-        rng: np.random.Generator,
-    ) -> None:
-        self.clf, self.records, self.recording, self.model = clf, records, recording, model
-        self.n_samples, self.rng = n_samples, rng
-        self.replayer = Replayer(clf, records.asked, records.n, rng)
-        self.n_folds, self.seed = n_folds, int(rng.integers(2**31))
-        self.given = recording is not None and not hasattr(recording, "fit")
+    clf: BaseSequentialClassifier
+    records: Records
+    recording: Any
+    model: ObservationModel | None
+    level: float
+    n_folds: int
+    n_samples: int
+    min_chance: float
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        clf, records = self.clf, self.records
+        self.replayer = Replayer(clf, records.asked, records.n, self.rng)
+        self.seed = int(self.rng.integers(2**31))
+        self.given = self.recording is not None and not hasattr(self.recording, "fit")
         self.labels = clf.classes_[records.label]
         if self.given:
-            self.chances = check_chances(records, recording, self.labels)
+            self.chances = check_chances(records, self.recording, self.labels)
         else:
-            self.chances = fit_chances(records, recording, seed=self.seed)
+            self.chances = fit_chances(records, self.recording, seed=self.seed)
         everyone = np.arange(records.n)
         codes = records.codes[:, records.asked]
         replay = self.replayer.run(codes, everyone)
@@ -582,7 +531,7 @@ class _Study:
         self.most: FloatArray = np.array([price + decided, price, decided, 1.0, clf.problem_.n_questions])
         self.weights: FloatArray = ends[:, -1] if ends.shape[1] else np.ones(records.n)
 
-    def estimate(self, method: str, level: float, support: Support) -> Estimate:
+    def estimate(self, method: str) -> Estimate:
         """Estimate by one method."""
         weights, gradients = self.weights, None
         if method == "complete":  # weight 1 of the rows that have all that the policy may ask for
@@ -592,14 +541,39 @@ class _Study:
         elif method != "doubly_robust":
             weights = np.ones(self.records.n)
         if method in ("ipw", "ipw_plain", "complete"):
-            support.check(weights)
+            if not weights.any():
+                raise ValueError(
+                    "no row of X has all that the policy asks for: these records say nothing about it without a model "
+                    '(method="direct"). Judge one that asks less, or bring more records.'
+                )
             scores = self.parts * weights[:, None]
         else:
             scores = self.parts if method == "blocked" else self._cross_fit_scores(method)
         means = np.asarray(scores.mean(axis=0))
         if method in ("ipw", "complete"):
             means, scores = ratio_scores(self.parts, weights)
-        return make_estimate(method, means, scores, weights, gradients, level, support, self.most)
+        errors = _standard_errors(scores - scores.mean(axis=0), gradients)
+        return self._with_intervals(method, means, errors, weights)
+
+    def _with_intervals(self, method: str, means: FloatArray, errors: FloatArray, weights: FloatArray) -> Estimate:
+        """Means with t intervals, and how far the records support them."""
+        n, effective = self.records.n, float(weights.sum() ** 2 / (weights**2).sum())
+        reach = float(stats.t.ppf(0.5 + self.level / 2, effective - 1)) if effective > 1 else np.nan
+        # no interval holds less often for ends within what can be; an estimate that was cut would be biased
+        low = np.fmin(np.fmax(means - reach * errors, 0.0), self.most)
+        high = np.fmax(np.fmin(means + reach * errors, self.most), 0.0)
+        parts = tuple(
+            MeanEstimate(name, float(mean), float(error), float(least), float(top))
+            for name, mean, error, least, top in zip(PARTS, means, errors, low, high)
+        )
+        # what the policy asks for and was not recorded, and the chance that all of it is
+        chance = np.where(self.missing, self.chances.chance[:, self.records.support[self.records.asked]], 1.0)
+        lacks = self.missing.any(axis=1)
+        support = float((~lacks).mean()), float((lacks & (chance.prod(axis=1) < self.min_chance)).mean())
+        largest, counted = float(weights.max() / weights.mean()), int((weights > 0).sum())
+        # plain weights have a mean of one over what the recorder may do; twice their standard error is chance
+        lacking = float(1 - weights.mean() - 2 * weights.std() / np.sqrt(n)) if method in _OF_ONE else 0.0
+        return Estimate(method, parts, float(self.level), n, counted, *support, effective, largest, max(0.0, lacking))
 
     def _cross_fit_scores(self, method: str) -> FloatArray:
         """Scores of every row, by a rule and a model that were fitted to the other folds."""
