@@ -17,7 +17,7 @@ from seqclass.adaptive_classifier import EFFORTS, NOTHING, AdaptiveClassifier, c
 from seqclass.fitting._chunked import keys
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import fit_rows
-from seqclass.fitting._folds import _mask_unseen_outcomes, assign_folds, recent_rows, sample_rows
+from seqclass.fitting._folds import assign_folds, mask_unseen, recent_rows, sample_rows
 
 X, Y = load_iris(return_X_y=True)
 N = 5000
@@ -42,10 +42,10 @@ def test_candidates_on_the_same_folds_without_a_fit_of_their_own(without_folds: 
 
 
 def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
-    n_outcomes = np.array([2, 3])
+    agent = SimpleNamespace(coder=SimpleNamespace(discretizer="precomputed", n_value_outcomes=np.array([2, 3])))
     X = np.array([[1, 2], [2, 3], [0, -1]])
     for form in (np.asarray, sp.csr_array):
-        known = _mask_unseen_outcomes(form(X), n_outcomes)
+        known = mask_unseen(agent, form(X))
         np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 

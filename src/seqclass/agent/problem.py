@@ -15,7 +15,6 @@ from seqclass.bn import ObservationModel
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import draw_jointly, joint_likelihood, likelihood_along
 from seqclass.bn.contexts import StageContexts, stage_contexts
-from seqclass.bn.ordering import check_order, order_by_name
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
@@ -522,25 +521,3 @@ def _tables(model: ObservationModel, order: IntArray) -> Any:
 def is_free(order: Any) -> bool:
     """Whether any question may come next."""
     return isinstance(order, str) and order == "adaptive"
-
-
-def stage_order(
-    order: Any,
-    model: ObservationModel,
-    support: IntArray,
-    prices: Prices,
-    codes: Any,
-    y: npt.NDArray[Any],
-    names: Any = None,
-    most: int | None = None,
-) -> IntArray:
-    """Resolve the order of features."""
-    if isinstance(order, str):
-        return order_by_name(order, model, prices.full[support], codes, y, most)
-    # columns and names refer to the data; the model knows the selected ones only
-    columns = check_order(order, prices.full.size, names)
-    position = np.full(prices.full.size, -1)
-    position[support] = np.arange(support.size)
-    if (position[columns] < 0).any():
-        raise ValueError("order names a feature that the selector did not keep.")
-    return np.asarray(position[columns])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import sub
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,13 +105,7 @@ class _Moments(NamedTuple):
     products: FloatArray
 
     def less(self, other: _Moments) -> _Moments:
-        return _Moments(
-            self.n - other.n,
-            self.columns - other.columns,
-            self.classes - other.classes,
-            self.squares - other.squares,
-            self.products - other.products,
-        )
+        return _Moments(*map(sub, self, other))
 
 
 class _Model(NamedTuple):
@@ -343,38 +338,31 @@ class _Limits:
     """Prices of what is not bought yet, and whether the classifier's limits allow it."""
 
     def __init__(self, part: _Part) -> None:
-        self.settings, self.prices_of, self.questions, self.share = (
-            part.settings,
-            part.prices,
-            part.questions,
-            part.share,
-        )
-        self.known = part.known
+        self.part, self.settings, self.own = part, part.settings, part.prices.take(part.questions)
         self.at_once = float((np.bincount(part.label[part.train], minlength=len(part.costs)) @ part.costs).min())
         self.at_once /= len(part.train)
         self.groups: list[int] = []
         self.count, self.most, self.mean = 0, 0.0, 0.0
 
     def prices(self) -> FloatArray:
-        full, less = self.prices_of.full[self.questions], self.prices_of.discounted[self.questions]
-        if self.prices_of.groups is None:
-            return full
-        return np.where(np.isin(self.prices_of.groups[self.questions], self.groups), less, full)
+        if self.own.groups is None:
+            return self.own.full
+        return np.where(np.isin(self.own.groups, self.groups), self.own.discounted, self.own.full)
 
     def can_buy(self, price: FloatArray) -> Any:
         settings, small = self.settings, 1e-9
-        allowed = self.known | (settings.max_features is None or self.count < settings.max_features)
+        allowed = self.part.known | (settings.max_features is None or self.count < settings.max_features)
         if settings.max_cost is not None:
             allowed &= self.most + price <= settings.max_cost + small
         # without a budget nothing pays that costs more than deciding at once
         budget = self.at_once if settings.target_cost is None else settings.target_cost
-        return allowed & (self.mean + price * self.share <= budget + small)
+        return allowed & (self.mean + price * self.part.share <= budget + small)
 
     def buy(self, question: int, price: FloatArray) -> None:
-        if self.prices_of.groups is not None and (group := int(self.prices_of.groups[self.questions[question]])) >= 0:
+        if self.own.groups is not None and (group := int(self.own.groups[question])) >= 0:
             self.groups.append(group)
-        self.count, self.most = self.count + int(not self.known[question]), self.most + float(price[question])
-        self.mean += float(price[question] * self.share[question])
+        self.count, self.most = self.count + int(not self.part.known[question]), self.most + float(price[question])
+        self.mean += float(price[question] * self.part.share[question])
 
 
 def _floor_prices(price: FloatArray) -> FloatArray:

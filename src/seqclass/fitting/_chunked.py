@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,7 +81,7 @@ def add_rows(
         if stated is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
         settings.check()
-        agent, kept = _begin_rows(settings, X, labels, stated, n_outcomes, timings)
+        view, codes = _begin_rows(settings, X, stated, n_outcomes, timings)
     else:
         settings.check()
         if stated is not None and not np.array_equal(stated, known := before[0].classes):
@@ -89,8 +89,8 @@ def add_rows(
                 f"classes: those of the first call were {join_names(known.tolist())}, and they stay; leave classes "
                 "out, or begin with partial_fit on a clone."
             )
-        agent, kept = _continue_rows(settings, before[0], before[1], X, labels, timings)
-        kept = replace(kept, prior=before[1].prior)
+        view, codes = _continue_rows(settings, before[0], X, timings)
+    agent, kept = _learn_rows(settings, view, codes, labels, before, timings)
     weight = None if settings.half_life is None else decay_weights(kept.age, settings.half_life)
     y = agent.classes[kept.classes]
     agent = plan(settings, agent, kept.codes, y, timings, weight, certify=kept.prior is None)
@@ -114,14 +114,9 @@ def _check(settings: Settings) -> None:
 
 
 def _begin_rows(
-    settings: Settings,
-    X: Any,
-    labels: npt.NDArray[Any],
-    classes: npt.NDArray[Any],
-    n_outcomes: Any,
-    timings: dict[str, float],
-) -> tuple[Agent, Kept]:
-    """Take columns, classes and bins as they are, and learn from the first rows, some of which are kept beside."""
+    settings: Settings, X: Any, classes: npt.NDArray[Any], n_outcomes: Any, timings: dict[str, float]
+) -> tuple[View, Any]:
+    """Take columns, classes and bins as they are; beside it the outcomes of the first rows."""
     encoder = FrameEncoder().fit(X) if is_frame(X) else None
     if encoder is not None and encoder.categories_:
         name = next(iter(encoder.categories_))
@@ -133,8 +128,6 @@ def _begin_rows(
     X = check_features(columns, X if encoder is None else encoder.encode(X))
     if len(classes) < 2:
         raise ValueError("classes must hold two labels at least.")
-    support = np.arange(columns.n_features_in_)
-    prices, costs, decisions = resolve_costs(settings, columns, classes)
     names = getattr(columns, "feature_names_in_", None)
     coder = OutcomeCoder(_nameless(settings.discretizer, columns, encoder), names=names).as_fitted(X)
     if isinstance(settings.discretizer, str):
@@ -144,12 +137,7 @@ def _begin_rows(
     if settings.missing == "informative":  # the first rows need not show where cells are missing
         coder.missing_as_outcome(np.ones(columns.n_features_in_, dtype=bool))
     with time_step(timings, "discretize"):
-        codes = coder.transform(X)
-    kept = _keep_sample(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
-    model: Any = new_model(settings, columns, prices, support, coder)
-    with time_step(timings, "parameters"):
-        model = _learn(settings, model, classes, coder, codes, labels, kept)
-    return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
+        return View(columns, encoder, coder, classes), coder.transform(X)
 
 
 def _nameless(bins: Any, columns: Classifier, encoder: FrameEncoder | None) -> Any:
@@ -168,10 +156,8 @@ def _nameless(bins: Any, columns: Classifier, encoder: FrameEncoder | None) -> A
     return bins
 
 
-def _continue_rows(
-    settings: Settings, agent: Agent, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
-) -> tuple[Agent, Kept]:
-    """Learn from further rows, some of which are kept beside."""
+def _continue_rows(settings: Settings, agent: Agent, X: Any, timings: dict[str, float]) -> tuple[View, Any]:
+    """Columns, classes and bins of the rows before, and the outcomes of further ones."""
     require_columns(agent, X, agent.support)
     X, coder = to_numbers(agent, X), agent.coder
     if (settings.missing == "informative") != (coder.missing_ is not None):
@@ -180,19 +166,35 @@ def _continue_rows(
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
     with time_step(timings, "discretize"):
-        codes = coder.transform(X)
-    classes = agent.classes
-    counted = vars(agent.model).get("class_count_", np.zeros(len(classes)))
-    kept = _keep_sample(settings, codes, _numbers(labels, classes), counted, before)
-    columns, support, encoder = agent.columns, agent.support, agent.encoder
-    prices, costs, decisions = resolve_costs(settings, columns, classes, warn=False)
+        return View(agent.columns, agent.encoder, coder, agent.classes), coder.transform(X)
+
+
+def _learn_rows(
+    settings: Settings,
+    view: View,
+    codes: Any,
+    labels: npt.NDArray[Any],
+    before: tuple[Agent, Kept] | None,
+    timings: dict[str, float],
+) -> tuple[Agent, Kept]:
+    """Learn from further rows, some of which are kept beside, or from those that are kept, by their age."""
+    columns, encoder, coder, classes = view.columns, view.encoder, view.coder, view.classes
+    support = np.arange(columns.n_features_in_)
+    prices, costs, decisions = resolve_costs(settings, columns, classes, warn=before is None)
+    counted, rows_before = np.zeros(len(classes)), None
+    if before is not None:
+        counted, rows_before = vars(before[0].model).get("class_count_", counted), before[1]
+    kept = _keep_sample(settings, codes, _numbers(labels, classes), counted, rows_before)
     model: Any = new_model(settings, columns, prices, support, coder)  # settings may have changed since
-    if type(model) is NaiveBayes:
-        if type(agent.model) is not NaiveBayes:
+    if type(model) is NaiveBayes and before is not None:
+        if type(before[0].model) is not NaiveBayes:
             raise ValueError("observation_model: rows before were for another; begin with partial_fit on a clone.")
-        model = deepcopy(agent.model).set_params(**model.get_params())  # copies of the classifier may share it
+        model = deepcopy(before[0].model).set_params(**model.get_params())  # copies of the classifier may share it
     with time_step(timings, "parameters"):
-        model = _learn(settings, model, classes, coder, codes, labels, kept)
+        if type(model) is NaiveBayes:
+            model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
+        else:
+            model = _fit_kept(settings, model, view, kept)
     return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
@@ -205,26 +207,16 @@ def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     return np.asarray(at)
 
 
-def _learn(
-    settings: Settings,
-    model: Any,
-    classes: npt.NDArray[Any],
-    coder: OutcomeCoder,
-    codes: Any,
-    labels: npt.NDArray[Any],
-    kept: Kept,
-) -> Any:
-    """A model with further rows counted, or one fitted to those that are kept, by their age."""
-    if type(model) is NaiveBayes:
-        return model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
+def _fit_kept(settings: Settings, model: Any, view: View, kept: Kept) -> Any:
+    """A model fitted to the rows that are kept, by their age."""
     assert settings.half_life is not None  # `_check` has looked
-    if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
+    if absent := np.setdiff1d(np.arange(len(view.classes)), kept.classes).tolist():
         raise ValueError(
-            f"y: class {short_repr(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} cannot "
-            "learn it from none: give rows of every class in the first call, or use NaiveBayes."
+            f"y: class {short_repr(view.classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} "
+            "cannot learn it from none: give rows of every class in the first call, or use NaiveBayes."
         )
     weight = decay_weights(kept.age, settings.half_life)
-    return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)
+    return fit_model(model, kept.codes, view.classes[kept.classes], view.coder.n_outcomes_, {}, weight)
 
 
 def _keep_sample(settings: Settings, codes: Any, classes: IntArray, counted: FloatArray, before: Kept | None) -> Kept:
@@ -244,7 +236,7 @@ def _keep_sample(settings: Settings, codes: Any, classes: IntArray, counted: Flo
         classes, lot = np.concatenate([before.classes, classes]), np.concatenate([before.lot, lot])
     if sp.issparse(codes):
         codes = sp.csr_array(codes)
-    every = Kept(codes, classes, lot, calls + 1)
+    every = Kept(codes, classes, lot, calls + 1, None if before is None else before.prior)
     if settings.half_life is not None:
         last = len(classes) - 1 - np.unique(classes[::-1], return_index=True)[1]
         # of ten half-lives models other than naive Bayes learn
@@ -369,7 +361,7 @@ class ViewedChunks(CodedChunks):
         self.source, self.view = source, view
         drawn: Drawn
         part = partial(_count, view, sample_candidates(sizes, sample_rows, seed))
-        self.counts, self.class_count, drawn = source.total(part, _add_each)
+        self.counts, self.class_count, drawn = source.total(part, partial(_join_each, add))
         if self.class_count.sum() != sum(sizes.values()):
             raise _change_error(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
         #: Sampled rows as they came.
@@ -396,17 +388,13 @@ def _count(view: View, draw: Callable[[Chunk], Drawn], chunk: Chunk) -> tuple[Fl
     return counts, sizes, draw(chunk)
 
 
-def _add_each(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(map(add, one, other))
+def _join_each(join: Callable[[Any, Any], Any], one: Sequence[Any], other: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(join, one, other))
 
 
 def _mark(view: View, columns: IntArray, cells: list[FloatArray | None], chunk: Chunk) -> Any:
     X, codes = view.numbers(chunk), view.labels(chunk)
     return [least_marks(X, columns, codes, width) for width in cells]
-
-
-def _merge_fingerprints(one: list[Any], other: list[Any]) -> list[Any]:
-    return list(map(least_of_both, one, other))
 
 
 def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
@@ -449,14 +437,14 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     name = source.target_name
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     sizes = np.array([first_pass.sizes[label] for label in classes.tolist()])
-    no_rows = np.empty((0, agent.n_features))
-    warn_of_doubts(encoder, coder, no_rows, classes, sizes, agent.feature_names, name, chunks.numbers)
+    warn_of_doubts(agent, np.empty((0, agent.n_features)), classes, sizes, chunks.numbers)
     rows = (*chunks.rows, None)
     agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with time_step(timings, "mark"):
         marked = fingerprint_columns(agent)
         part = partial(_mark, view, marked, cells_of(agent.coder.range_, marked))
-        seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
+        least = source.total(part, partial(_join_each, least_of_both))
+        seen = both_marks([RowFingerprints.from_counts(*one) for one in least])
     return Fit(settings, replace(agent, seen=seen), None, timings, rows, n_rows=int(sizes.sum()))
 
 

@@ -12,10 +12,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, as_if_numbers
+from seqclass._utils.frames import as_if_numbers
 from seqclass._utils.text import MAX_EXACT, fold_text, join_names, short_repr
 from seqclass._utils.warned import warn_caller
 from seqclass.agent._coding import OutcomeCoder
+from seqclass.agent.agent import Agent
 from seqclass.discretize import Discretizer
 
 
@@ -36,19 +37,11 @@ class QualityTuning:
 TUNING = QualityTuning()
 
 
-def warn_of_doubts(
-    encoder: FrameEncoder | None,
-    coder: OutcomeCoder,
-    X: Any,
-    classes: npt.NDArray[Any],
-    sizes: IntArray,
-    names: npt.NDArray[Any] | None,
-    target: str | None,
-    sample: Any = None,
-) -> None:
+def warn_of_doubts(agent: Agent, X: Any, classes: npt.NDArray[Any], sizes: IntArray, sample: Any = None) -> None:
     """Warn of each kind of doubt once; ``X`` are the rows as numbers, or none where there are too many and a sample."""
-    y = "y" if target is None else f"column {short_repr(target)}"
-    categories = {} if encoder is None else encoder.categories_
+    coder, names = agent.coder, agent.feature_names
+    y = "y" if agent.target_name is None else f"column {short_repr(agent.target_name)}"
+    categories = {} if agent.encoder is None else agent.encoder.categories_
     told_of = (
         *_as_if_numbers(categories),
         *_rare(categories, int(sizes.sum())),

@@ -133,7 +133,7 @@ def fit_rows(
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
-        warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
+        warn_of_doubts(agent, X, classes, sizes)
     with explain_memory(coder.n_outcomes_, names):
         agent = plan(settings, agent, codes, y, timings, weight, rows=training, certify=certify, found=found)
     if certify:

@@ -83,15 +83,10 @@ def sample_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
 
 
 def mask_unseen(agent: Agent, X: Any) -> Any:
-    """Rows without what the training part of a fold did not show, which is missing."""
-    return _mask_unseen_outcomes(X, agent.coder.n_value_outcomes) if isinstance(agent.coder.discretizer, str) else X
-
-
-def _mask_unseen_outcomes(X: Any, n_outcomes: IntArray) -> Any:
-    """Outcomes without those that a training part did not show."""
-    if is_frame(X):
+    """Rows without the outcomes that the training part of a fold did not show, which are missing."""
+    if not isinstance(agent.coder.discretizer, str) or is_frame(X):
         return X  # numbers of categories are those of the encoder
-    X = X.copy()
+    X, n_outcomes = X.copy(), agent.coder.n_value_outcomes
     if sp.issparse(X):
         X.data[X.data >= n_outcomes[X.indices]] = -1
     else:

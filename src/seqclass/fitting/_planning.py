@@ -17,8 +17,9 @@ from seqclass.agent._coding import category_counts
 from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._warm_start import initial_belief_given
 from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, naming_of
-from seqclass.agent.problem import acquisition_problem, is_free, stage_order
+from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.agent.record import EncodedRows
+from seqclass.bn.ordering import check_order, order_by_name
 from seqclass.costs import Prices
 from seqclass.fitting._price_order import TUNING as PRICE_ORDER
 from seqclass.fitting._price_order import order_by_prices
@@ -47,17 +48,28 @@ def order_features(settings: Settings, agent: Agent, codes: Any, y: Any) -> IntA
     rule = "given" if is_free(settings.order) else settings.order
     most = None if settings.max_features is None else check_integer(settings.max_features, "max_features", 0)
     most = most if agent.prices.bundles is None else None  # of which each shows several
-    prices, names, known = agent.prices, agent.feature_names, agent.known
     # what is known costs nothing, so that rules take it first and look at what the others say beside it
-    most = None if most is None else most + len(known)
-    order = stage_order(rule, agent.model, agent.support, prices, codes, y, names, most)
-    order, own = order[~np.isin(order, known)], prices.take(agent.support)
+    most = None if most is None else most + len(agent.known)
+    order = _stage_order(agent, rule, codes, y, most)
+    order, own = order[~np.isin(order, agent.known)], agent.prices.take(agent.support)
     if not own.after or rule == "given" or not isinstance(rule, str):
         return order
     rows, called = codes[:: -(-codes.shape[0] // PRICE_ORDER.max_rows)], naming_of(agent).feature
     # with a budget prices only say how features compare
     cost = None if settings.target_cost is not None else lambda one: _mean_cost_of_order(settings, agent, one, rows)
     return order_by_prices(order, own.after, own.bundles, cost, called)
+
+
+def _stage_order(agent: Agent, order: Any, codes: Any, y: Any, most: int | None = None) -> IntArray:
+    """Features of the model in an order, by the name of a rule or as columns."""
+    support, prices = agent.support, agent.prices
+    if isinstance(order, str):
+        return order_by_name(order, agent.model, prices.full[support], codes, y, most)
+    # columns and names refer to the data; the model knows the selected ones only
+    columns = check_order(order, prices.full.size, agent.feature_names)
+    if not np.isin(columns, support).all():
+        raise ValueError("order names a feature that the selector did not keep.")
+    return np.searchsorted(support, columns)
 
 
 def _mean_cost_of_order(settings: Settings, agent: Agent, order: IntArray, codes: Any) -> float:
@@ -276,7 +288,7 @@ def solve(
     if not _chooses(solver, problem):
         return agent
     # the fixed order of the training rows is taken where it costs less on them
-    order = stage_order("conditional", agent.model, agent.support, agent.prices, codes, y, agent.feature_names)
+    order = _stage_order(agent, "conditional", codes, y)
     return replace(agent, policy=select_on_rows(policy, _questions(problem, order), solver, cases))
 
 
@@ -287,11 +299,8 @@ def _begin_rows(agent: Agent, outcomes: Any) -> tuple[BeliefState, IntArray] | N
 
 
 def _training_cases(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArray | None) -> TrainingCases:
-    def begin(outcomes: Any) -> tuple[BeliefState, IntArray] | None:
-        return _begin_rows(agent, outcomes)
-
-    ordered = ~np.isin(agent.support, list(category_counts(agent.encoder)))
-    return TrainingCases(codes, np.searchsorted(agent.classes, y), ordered, weight, agent.charge_missing, begin)
+    ordered, label = ~np.isin(agent.support, list(category_counts(agent.encoder))), np.searchsorted(agent.classes, y)
+    return TrainingCases(codes, label, ordered, weight, agent.charge_missing, lambda rows: _begin_rows(agent, rows))
 
 
 def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:

@@ -126,23 +126,18 @@ def fit_model(
     """Fit an observation model, and tell apart what its structure and its parameters took."""
     started = time.perf_counter()
     weights = {} if weight is None else {"sample_weight": weight}
-    if weights:
-        _check_takes_weights(model)
+    if weights and not (model._learns and has_fit_parameter(model, "sample_weight")):
+        why = "takes no weights of rows" if model._learns else "learns nothing"
+        raise ValueError(
+            f"sample_weight, or half_life: {type(model).__name__} {why}; leave it out, or use another "
+            "observation_model."
+        )
     with report_progress("model"):
         fitted = model.fit(codes, y, **weights, n_outcomes=n_outcomes)
     seconds = time.perf_counter() - started
     timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
     timings["parameters"] = max(0.0, seconds - timings["structure"])
     return fitted
-
-
-def _check_takes_weights(model: ObservationModel) -> None:
-    if not model._learns or not has_fit_parameter(model, "sample_weight"):
-        why = "learns nothing" if not model._learns else "takes no weights of rows"
-        raise ValueError(
-            f"sample_weight, or half_life: {type(model).__name__} {why}; leave it out, or use another "
-            "observation_model."
-        )
 
 
 def check_fitted_model(model: Any) -> ObservationModel:
@@ -158,10 +153,9 @@ def check_fitted_model(model: Any) -> ObservationModel:
 
 
 def take_prefit_model(
-    given: Any, coder: OutcomeCoder, names: Any, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
+    model: Any, coder: OutcomeCoder, names: Any, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
 ) -> ObservationModel:
     """Take a model that is fitted already, if the data are of its features, outcomes and classes."""
-    model = check_fitted_model(given)
     if model.n_features_in_ != support.size:
         raise ValueError(
             f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."
@@ -187,4 +181,4 @@ def take_prefit_model(
             "and a discretizer that knows them all; of a network without data SequentialClassifier.from_network plans."
         )
     timings |= {"structure": 0.0, "parameters": 0.0}
-    return model
+    return model  # type: ignore[no-any-return]

@@ -14,10 +14,8 @@ from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
 from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import range_text
-from seqclass.fitting.held_out import HeldOut
+from seqclass.fitting.held_out import HeldOut, Interval
 from seqclass.stats.paired import paired_t_test
-
-Interval = tuple[float, float]
 
 
 @register
