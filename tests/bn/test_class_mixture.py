@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from seqclass.bn import ClassMixture, NaiveBayes, _em
-from seqclass.bn._em import Design, fit_mixture
+from seqclass.bn._em import Design, MixtureSettings, fit_mixture
 from seqclass.testing import check_observation_model
 
 
@@ -74,9 +74,8 @@ def test_the_objective_never_falls(seed, n_components, n_bags, missing, shrinkag
     weight = rng.random(len(X)) * 2 + 0.1
     zero = np.zeros(len(X), dtype=int)
     marginal = NaiveBayes(alpha=alpha).fit(X, zero, weight, n_outcomes=sizes).likelihood_table()[:, :, 0]
-    mixture = fit_mixture(
-        Design(X, len(marginal[0])), weight, marginal, shrinkage * sizes, n_components, n_bags, rng, max_iter=30, tol=0
-    )
+    settings = MixtureSettings(alpha, shrinkage, n_bags, 30, 0.0)
+    mixture = fit_mixture(Design(X, len(marginal[0])), weight, marginal, shrinkage * sizes, n_components, settings, rng)
     assert len(mixture.history) > 1
     steps = np.diff(np.array(mixture.history), axis=0)
     assert np.nanmin(steps) >= -1e-9 * np.nanmax(np.abs(mixture.history))
@@ -90,11 +89,10 @@ def test_the_objective_is_likelihood_and_prior_up_to_a_constant():
     design, found = Design(X, marginal.shape[1]), []
     for n_iter in (1, 2, 5, 9):
         # the tables after k iterations are those that iteration k + 1 judges
-        some = fit_mixture(
-            design, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter, tol=0
-        )
-        more = fit_mixture(
-            design, np.ones(90), marginal, 0.5 * sizes, 3, 1, np.random.default_rng(0), max_iter=n_iter + 1, tol=0
+        both = [MixtureSettings(1, 0.5, 1, n, 0) for n in (n_iter, n_iter + 1)]
+        some, more = (
+            fit_mixture(design, np.ones(90), marginal, 0.5 * sizes, 3, settings, np.random.default_rng(0))
+            for settings in both
         )
         total = np.log(some.weights).sum()
         for row in X:
@@ -113,8 +111,8 @@ def test_it_is_done_when_the_whole_objective_rises_by_less_than_tol():
     design = Design(X, marginal.shape[1])
 
     def history(tol, max_iter=30):
-        rng = np.random.default_rng(0)
-        return fit_mixture(design, np.ones(90), marginal, 0.5 * sizes, 3, 1, rng, max_iter=max_iter, tol=tol).history
+        settings, rng = MixtureSettings(1, 0.5, 1, max_iter, tol), np.random.default_rng(0)
+        return fit_mixture(design, np.ones(90), marginal, 0.5 * sizes, 3, settings, rng).history
 
     # what the history leaves out is the likelihood of the class's own table
     alone = sum(np.log(marginal[j, v]) for row in X for j, v in enumerate(row) if v >= 0)

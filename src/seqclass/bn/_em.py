@@ -195,9 +195,9 @@ def _ones(codes: Codes, column: IntArray, n_columns: int) -> Any:
     return sparse.csr_array((data, place[entry], pointer), shape=(codes.shape[0], n_columns))
 
 
-def distinct_rows(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
+def distinct_rows(codes: Codes, weight: FloatArray) -> tuple[IntArray, FloatArray]:
     """First of each kind of equal rows, in order, and the weight of its kind; kinds of no weight are left out."""
-    factor = np.random.default_rng(seed).integers(-(2**63), 2**63, codes.shape[1], dtype=np.int64)
+    factor = np.random.default_rng(0).integers(-(2**63), 2**63, codes.shape[1], dtype=np.int64)
     key = np.zeros(codes.shape[0], dtype=np.int64)
     for rows in chunks(codes.shape[0], 8.0 * codes.shape[1]):
         key[rows] = codes[rows].astype(np.int64) @ factor  # products wrap around, as they may
@@ -225,25 +225,19 @@ def fit_mixture(
     marginal: FloatArray,
     strength: FloatArray,
     n_components: int,
-    n_bags: int,
+    settings: MixtureSettings,
     rng: np.random.Generator,
-    *,
-    max_iter: int,
-    tol: float,
 ) -> FittedClass:
     """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
     most = min(n_components, max(1, int(weight.sum() // TUNING.min_rows)), max(1, len(weight)))
     if most == 1:
         return FittedClass(np.ones(1), np.array(marginal[:, :, None]), 1, [])
-    bags = np.repeat(weight[:, None], n_bags, axis=1) if n_bags == 1 else _bootstraps(weight, n_bags, rng)
+    bags = weight[:, None]  # how often each row is in each of them
+    if settings.n_bags > 1:
+        n, share = max(1, round(float(weight.sum()))), weight / weight.sum()
+        bags = np.asarray(rng.multinomial(n, share, size=settings.n_bags).T, dtype=np.float64)
     search = _ClassFit(design, bags, marginal, strength)
-    return search.run(search.seeds(most, rng), max_iter, tol)
-
-
-def _bootstraps(weight: FloatArray, n_bags: int, rng: np.random.Generator) -> FloatArray:
-    """How often each row is drawn in each bag, (n, n_bags)."""
-    share = weight / weight.sum()
-    return np.asarray(rng.multinomial(max(1, round(float(weight.sum()))), share, size=n_bags).T, dtype=np.float64)
+    return search.run(search.seeds(most, rng), settings)
 
 
 @dataclass
@@ -289,7 +283,7 @@ class _ClassFit:
             chosen.append(np.resize(picked, n_components))
         return chosen
 
-    def run(self, seeds: list[IntArray], max_iter: int, tol: float) -> FittedClass:
+    def run(self, seeds: list[IntArray], settings: MixtureSettings) -> FittedClass:
         n_bags, size = len(seeds), len(seeds[0])
         at: FloatArray = np.zeros((self.design.n_rows, n_bags, size))
         for bag, rows in enumerate(seeds):
@@ -299,7 +293,7 @@ class _ClassFit:
         counts, totals = self.design.sums(flat), flat.sum(axis=0)
         done: list[tuple[FloatArray, FloatArray]] = [(counts, totals)] * n_bags
         before, history = np.full(n_bags, -np.inf), []
-        for _ in range(max_iter):
+        for _ in range(settings.max_iter):
             some = self.maximise(counts, totals, len(active))
             likelihood, counts, totals = self.expect(some, active)
             objective = np.full(n_bags, np.nan)
@@ -311,7 +305,7 @@ class _ClassFit:
             rise = objective[active] - before[active]
             scale = np.abs(objective[active] + self.alone[active])
             before[active] = objective[active]
-            on = rise > tol * scale
+            on = rise > settings.tol * scale
             if not on.any():
                 break
             keep = np.repeat(on, size)
@@ -414,9 +408,8 @@ def fit_components(
     mixtures = []
     seeds = rng.integers(2**63, size=len(sizes)).tolist()
     for c, (seed, own) in enumerate(zip(seeds, rows.by_class() if by_class is None else by_class)):
-        inputs = *own, np.ascontiguousarray(marginals[:, :, c]), strength
-        how = int(sizes[c]), settings.n_bags, np.random.default_rng(seed)
-        mixtures.append(fit_mixture(*inputs, *how, max_iter=settings.max_iter, tol=settings.tol))
+        marginal, rng_of_class = np.ascontiguousarray(marginals[:, :, c]), np.random.default_rng(seed)
+        mixtures.append(fit_mixture(*own, marginal, strength, int(sizes[c]), settings, rng_of_class))
     return Components(
         np.repeat(np.arange(len(sizes)), [len(m.weights) for m in mixtures]),
         np.concatenate([m.weights for m in mixtures]),

@@ -168,14 +168,10 @@ class JunctionTree:
         """With so many numbers as ``small`` in all tables another order of elimination is not looked for."""
         self.sizes, self.n_classes = list(sizes), n_classes
         scopes = _scopes(factors, self.sizes, n_classes, max_cells, small)
-        self.cliques, self.home = self._hang(scopes, factors)
+        self.cliques, self.holding, self.home = self._hang(scopes, factors)
         self.total = self.cells([])
         #: Numbers in the largest message, over all classes.
         self.widest = max(math.prod(self.sizes[i] for i in clique.shared) for clique in self.cliques) * n_classes
-        self.holding: dict[int, list[int]] = {j: [] for j in self.home}
-        for number, clique in enumerate(self.cliques):
-            for j in clique.scope:
-                self.holding[j].append(number)
         #: The highest clique that holds each variable.
         self.entry = {j: max(some) for j, some in self.holding.items()}
         self._root = list(range(len(self.cliques)))
@@ -501,7 +497,8 @@ class JunctionTree:
         for child in clique.children:
             if (message := collected[child].up) is not None:
                 parts.append(_spread(message, self.cliques[child].shared, clique.scope))
-        return _product(table, parts)
+        # in this order the large table is gone through once
+        return np.asarray(table * _all_of(sorted(parts, key=lambda part: part.size))) if parts else table
 
     def _distribute(self, collected: list[_Collected], wanted: tuple[int, ...]) -> dict[int, FloatArray]:
         """Messages from the roots to where something is wanted, and the marginals there."""
@@ -541,8 +538,10 @@ class JunctionTree:
             self._passing[wanted] = passes, asked
         return self._passing[wanted]
 
-    def _hang(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
-        """Cliques with their tables, children before parents, and the smallest clique of each variable."""
+    def _hang(
+        self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]
+    ) -> tuple[list[_Clique], dict[int, list[int]], dict[int, int]]:
+        """Cliques with their tables, children before parents, and all and the smallest that hold each variable."""
         cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
         holding: dict[int, list[int]] = {j: [] for j in _all_variables(scopes)}
         for number, scope in enumerate(scopes):
@@ -574,7 +573,7 @@ class JunctionTree:
                 above = scopes[clique.parent]
                 clique.places = tuple(self.sizes[i] if i in shared else 1 for i in above)
                 clique.spans = frozenset(axis for axis, i in enumerate(above, 1) if i in shared)
-        return cliques, home
+        return cliques, holding, home
 
 
 def _cut(values: FloatArray, chosen: Mapping[int, Any]) -> FloatArray:
@@ -603,11 +602,6 @@ def _sum_products(table: FloatArray, parts: Sequence[FloatArray], gone: tuple[in
     vectors = product.transpose(0, *both, *gone, *ours, -1).reshape(len(product), cells, -1, product.shape[-1])
     result = np.matmul(np.ascontiguousarray(matrix), vectors)
     return np.asarray(result.reshape(len(result), *sizes, *(1 for _ in gone), -1).transpose(np.argsort(order)))
-
-
-def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
-    """A table times some messages, with which the large table is gone through once."""
-    return np.asarray(table * _all_of(sorted(parts, key=lambda part: part.size))) if parts else table
 
 
 def _all_of(messages: Sequence[FloatArray]) -> FloatArray:

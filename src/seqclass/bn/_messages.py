@@ -67,7 +67,7 @@ class Forest:
 
     def conditional(self, feature: int, codes: Columns, n: int) -> FloatArray:
         """P(outcome of a feature | evidence, class)."""
-        relevant, plan = self._approach(feature, codes, n)
+        relevant, plan = self._approach(feature, codes)
         if not relevant:
             table = self.marginals[feature].T
             return np.broadcast_to(table, (n, *table.shape))
@@ -140,7 +140,7 @@ class Forest:
             plans.append(_Plan(top, top, [self.step(j, self.parent[j]) for j in subtree[:0:-1]]))
         return plans
 
-    def _approach(self, feature: int, codes: Columns, n: int) -> tuple[Columns, _Plan]:
+    def _approach(self, feature: int, codes: Columns) -> tuple[Columns, _Plan]:
         """What bears on a feature, row by row, and the messages that bring it there."""
         neighbours = self._neighbours_on_paths(feature, codes)
         observed: Columns = {}

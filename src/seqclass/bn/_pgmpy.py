@@ -40,17 +40,10 @@ class ModelWithStates(Named, Protocol):
     tables_: FloatArray
 
 
-def to_pgmpy(
-    model: Network,
-    feature_names: Sequence[Hashable] | None = None,
-    class_name: Hashable = "class",
-    state_names: Mapping[Any, Sequence[Any]] | None = None,
-    plain_names: bool = False,
-) -> Any:
-    """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`."""
+def to_pgmpy(model: Network, names: list[Any], states: dict[Any, list[Any]]) -> Any:
+    """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `names_and_states`."""
     from pgmpy.models import DiscreteBayesianNetwork
 
-    names, states = _names_and_states(model, feature_names, state_names, plain_names, [class_name])
     *features, label = names
     network = DiscreteBayesianNetwork()
     network.add_nodes_from([label, *features])
@@ -70,7 +63,7 @@ def to_pgmpy(
     return network
 
 
-def _names_and_states(
+def names_and_states(
     model: Named,
     feature_names: Sequence[Hashable] | None,
     state_names: Mapping[Any, Sequence[Any]] | None,
@@ -96,9 +89,7 @@ def _cpd(node: Any, table: FloatArray, above: list[Any], states: dict[Any, list[
     return TabularCPD(node, len(table), table.reshape(len(table), -1), state_names=own, **parents)
 
 
-def network_of(
-    network: Any, class_node: Hashable = "class", feature_names: Sequence[Hashable] | None = None
-) -> dict[str, Any]:
+def network_of(network: Any, class_node: Hashable, feature_names: Sequence[Hashable] | None) -> dict[str, Any]:
     """What `TreeNetwork.from_cpds` makes a model of, from a pgmpy network."""
     tables = check_network(network, class_node)
     names = check_order([node for node in network.nodes if node != class_node], feature_names)
@@ -235,19 +226,10 @@ def _join_reprs(names: Iterable[Any]) -> str:
     return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
 
 
-def mixture_to_pgmpy(
-    model: ModelWithStates,
-    feature_names: Sequence[Hashable] | None = None,
-    class_name: Hashable = "class",
-    component_name: Hashable = "component",
-    state_names: Mapping[Any, Sequence[Any]] | None = None,
-    plain_names: bool = False,
-) -> Any:
-    """Give a fitted mixture as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `ClassMixture.to_pgmpy`."""
+def mixture_to_pgmpy(model: ModelWithStates, names: list[Any], states: dict[Any, list[Any]]) -> Any:
+    """Give a fitted mixture as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `names_and_states`."""
     from pgmpy.models import DiscreteBayesianNetwork
 
-    others, components = [class_name, component_name], list(range(len(model.weights_)))
-    names, states = _names_and_states(model, feature_names, state_names, plain_names, others, components)
     *features, label, component = names
     edges = [(label, component), *((component, name) for name in features)]
     network = DiscreteBayesianNetwork(edges, latents={component})
@@ -262,10 +244,7 @@ def mixture_to_pgmpy(
 
 
 def mixture_of(
-    network: Any,
-    class_node: Hashable = "class",
-    component_node: Hashable = "component",
-    feature_names: Sequence[Hashable] | None = None,
+    network: Any, class_node: Hashable, component_node: Hashable, feature_names: Sequence[Hashable] | None
 ) -> dict[str, Any]:
     """What `Mixture.from_tables` makes a model of, from a pgmpy network."""
     tables = check_network(network, class_node, component_node)

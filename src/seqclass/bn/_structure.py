@@ -445,13 +445,18 @@ def ancestors(nodes: Sequence[int], parents: Sequence[Any]) -> list[int]:
     return sorted(above)
 
 
-def topological(parents: Sequence[IntArray]) -> IntArray:
-    """Order in which every feature follows its parents."""
+def child_lists(parents: Sequence[IntArray]) -> list[list[int]]:
+    """Children of each feature."""
     children: list[list[int]] = [[] for _ in parents]
-    waiting = [len(p) for p in parents]
     for child, above in enumerate(parents):
         for parent in above.tolist():
             children[parent].append(child)
+    return children
+
+
+def topological(parents: Sequence[IntArray]) -> IntArray:
+    """Order in which every feature follows its parents."""
+    children, waiting = child_lists(parents), [len(p) for p in parents]
     stack = [j for j, count in enumerate(waiting) if count == 0][::-1]
     order = []
     while stack:

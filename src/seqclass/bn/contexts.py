@@ -359,10 +359,9 @@ class StageContexts:
         """Number of the context of each row of values."""
         self._reach(stage)
         if stage not in self._lookups:
-            strides = self._strides(stage)
-            self._lookups[stage] = strides[0], _lookup(self._rows[stage], strides)
-        strides_of, numbers = self._lookups[stage]
-        return np.asarray(numbers[_keys(values, strides_of)])
+            self._lookups[stage] = self._make_lookup(stage)
+        strides, numbers = self._lookups[stage]
+        return np.asarray(numbers[_keys(values, strides)])
 
     def next_positions(self, stage: int) -> IntArray:
         """Where the next stage's `memory` is among that of a stage and its own feature, which comes last."""
@@ -394,10 +393,13 @@ class StageContexts:
     def _lookups(self) -> dict[int, tuple[IntArray, IntArray]]:
         return {}
 
-    def _strides(self, stage: int) -> tuple[IntArray, int]:
-        sizes = self.model.n_outcomes_[self._features[stage]].astype(np.intp) + 1
+    def _make_lookup(self, stage: int) -> tuple[IntArray, IntArray]:
+        """Strides by which values make a key, and the number of the context of each key."""
+        sizes, rows = self.model.n_outcomes_[self._features[stage]].astype(np.intp) + 1, self._rows[stage]
         products = np.cumprod(np.append(sizes, 1)[::-1])[::-1]
-        return products[1:], int(products[0])
+        numbers = np.zeros(int(products[0]), dtype=np.intp)
+        numbers[_keys(rows, products[1:])] = np.arange(len(rows))
+        return products[1:], numbers
 
     def _reach(self, stage: int) -> None:
         if not 0 <= stage <= self.n_stages:
@@ -457,9 +459,3 @@ def _positions(features: IntArray, among: IntArray) -> IntArray:
 
 def _keys(values: IntArray, strides: IntArray) -> IntArray:
     return np.asarray((values.astype(np.intp) + 1) @ strides)
-
-
-def _lookup(rows: IntArray, strides: tuple[IntArray, int]) -> IntArray:
-    number = np.zeros(strides[1], dtype=np.intp)
-    number[_keys(rows, strides[0])] = np.arange(len(rows))
-    return number

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import (
     TINY,
-    BoolArray,
     FloatArray,
     IntArray,
     as_generator,
@@ -123,7 +122,9 @@ class LatentStateModel(ObservationModel):
         >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
         [('component', 'cough'), ('component', 'fever'), ('flu', 'component')]
         """
-        return _pgmpy.mixture_to_pgmpy(self, feature_names, class_name, component_name, state_names, plain_names)
+        others, components = [class_name, component_name], list(range(len(self.weights_)))
+        names = _pgmpy.names_and_states(self, feature_names, state_names, plain_names, others, components)
+        return _pgmpy.mixture_to_pgmpy(self, *names)
 
     def start(self, n: int) -> Any:
         """State of ``n`` instances: P(hidden state | class)."""
@@ -407,16 +408,14 @@ def dense_tables(
     states: Components,
     drawn_with: IntArray,
     allowed: tuple[str, ...],
-    alpha: float,
-    apart: BoolArray | None = None,
+    scales: Scales,
 ) -> tuple[FloatArray, IntArray]:
     """Tables of hidden states over all outcomes, of components that were found on groups of them.
 
     What states of the same number in ``drawn_with`` share, the tables of each are drawn to.
     """
     n_folds = TUNING.n_folds if len(allowed) > 1 else 1
-    whole = rows.counts()[0].sum(axis=(2, 3))
-    counts = np.zeros((n_folds, *whole.shape, 1, len(states.classes)))
+    counts = np.zeros((n_folds, *scales.counts.shape, 1, len(states.classes)))
     for c in range(int(states.classes.max()) + 1):
         some, own = np.flatnonzero(rows.codes == c), np.flatnonzero(states.classes == c)
         joint = state_likelihoods(groups[some], states.tables[:, :, own]) + np.log(states.weights[own])
@@ -426,9 +425,8 @@ def dense_tables(
             for state, share in zip(own[mates].tolist(), softmax(joint[:, mates], axis=1).T):
                 table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
                 counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    scales = Scales(rows.n_outcomes, whole, alpha, apart)
     family = scales.choose_family(counts, allowed)
-    total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*whole.shape, len(states.classes)))
+    total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*scales.counts.shape, len(states.classes)))
     for number in np.unique(drawn_with):
         alike = drawn_with == number
         tables[:, :, alike] = scales.tables(total[:, :, None, alike], family)[:, :, 0]
@@ -567,7 +565,8 @@ class ClassMixture(Mixture):
             # averaged over, one component says what its class shares with the others, and more what they share in it
             single = (states.bag == 0) & self._has_several_sizes & (min(self.shares_) == 1)
             drawn_with = np.where(single, -1, states.classes)
-            tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, settings.alpha, self._apart)
+            scales = Scales(self.n_outcomes_, rows.counts()[0].sum(axis=(2, 3)), settings.alpha, self._apart)
+            tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, scales)
         self._set_states(states.classes, states.weights, tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter

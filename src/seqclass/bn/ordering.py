@@ -21,6 +21,7 @@ from seqclass._utils.information import contingency_table
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import columns_of
 from seqclass.bn._checks import Codes, check_codes
+from seqclass.bn._structure import child_lists
 
 if TYPE_CHECKING:
     from seqclass.bn.base import ObservationModel
@@ -252,7 +253,7 @@ def blanket_order(
     with it. `conditional_order` mostly predicts better from as many features.
     """
     above = _check_parents(parents)
-    below = _child_lists(above)
+    below = child_lists(above)
     ranked = rank_by_rate(scores, prices)
     rest = np.ones(len(above), dtype=bool)
     order: list[int] = []
@@ -265,7 +266,7 @@ def blanket_order(
     return np.array(order, dtype=np.intp)
 
 
-def _pool(ranked: IntArray, above: list[IntArray], below: list[IntArray], present: BoolArray) -> list[int]:
+def _pool(ranked: IntArray, above: list[IntArray], below: list[list[int]], present: BoolArray) -> list[int]:
     """Take the best until the pool, at first all that are present, is empty."""
     pool = present.copy()
     taken = []
@@ -277,23 +278,10 @@ def _pool(ranked: IntArray, above: list[IntArray], below: list[IntArray], presen
     return taken
 
 
-def _blanket(above: list[IntArray], below: list[IntArray], node: int, present: BoolArray) -> IntArray:
-    children = below[node][present[below[node]]]
-    near = np.unique(np.concatenate([above[node], children, *[above[child] for child in children.tolist()]]))
-    return np.asarray(near[present[near] & (near != node)])
-
-
-def _child_lists(above: list[IntArray]) -> list[IntArray]:
-    parent, child = _edges(above)
-    if not len(parent):
-        return list(above)
-    child = child[np.argsort(parent, kind="stable")]
-    return np.split(child, np.cumsum(np.bincount(parent, minlength=len(above)))[:-1])
-
-
-def _edges(above: list[IntArray]) -> tuple[IntArray, IntArray]:
-    child = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
-    return np.concatenate([np.empty(0, dtype=np.intp), *above]), child
+def _blanket(above: list[IntArray], below: list[list[int]], node: int, present: BoolArray) -> list[int]:
+    children = [child for child in below[node] if present[child]]
+    near = {*above[node].tolist(), *children}.union(*(above[child].tolist() for child in children))
+    return [other for other in near if other != node and present[other]]
 
 
 def _check_parents(parents: Sequence[npt.ArrayLike]) -> list[IntArray]:
@@ -301,12 +289,10 @@ def _check_parents(parents: Sequence[npt.ArrayLike]) -> list[IntArray]:
     for feature, nodes in enumerate(above):
         if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
             raise ValueError(f"parents of feature {feature} must be a list of feature numbers, got {nodes.tolist()}.")
-    parent, child = _edges(above)
-    wrong = (parent < 0) | (parent >= len(above)) | (parent == child)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise ValueError(
-            f"feature {int(child[at])} has the parent {int(parent[at])}, "
-            f"which is none of the other features 0..{len(above) - 1}."
-        )
+        wrong = nodes[(nodes < 0) | (nodes >= len(above)) | (nodes == feature)]
+        if wrong.size:
+            raise ValueError(
+                f"feature {feature} has the parent {int(wrong[0])}, which is none of the other features "
+                f"0..{len(above) - 1}."
+            )
     return above

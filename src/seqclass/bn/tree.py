@@ -442,8 +442,8 @@ class TreeNetwork(ObservationModel):
         >>> sorted(model.to_pgmpy(["fever", "cough"], "flu").edges)
         [('cough', 'fever'), ('flu', 'cough'), ('flu', 'fever')]
         """
-        check_is_fitted(self)
-        return _pgmpy.to_pgmpy(self, feature_names, class_name, state_names, plain_names)
+        names = _pgmpy.names_and_states(self, feature_names, state_names, plain_names, [class_name])
+        return _pgmpy.to_pgmpy(self, *names)
 
     @cached_property
     def graph_(self) -> Any:
