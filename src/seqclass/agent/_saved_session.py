@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from seqclass.agent._case import Answer
 
 __all__: list[str] = []
 
@@ -33,23 +30,16 @@ class SavedSession(NamedTuple):
     visits: list[Visit]
 
 
-def write_session(
-    model: str,
-    lot: int,
-    first: Sequence[str],
-    answers: Sequence[Answer],
-    visits: Sequence[Visit],
-    parts: Mapping[int, list[str]],
-) -> dict[str, Any]:
-    """What its text tells of a session; ``parts`` are features of a bundle that alone were told, by the answer."""
-    recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
-    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
-    if lot:
-        content["lot"] = lot
-    if first:
-        content["first"] = list(first)
-    if visits:
-        content["visits"] = [[visit.after, visit.names, *[True] * visit.implied] for visit in visits]
+def write_session(saved: SavedSession) -> dict[str, Any]:
+    """What the text of a session tells, as plain data."""
+    answers = [[name, value, *([known] if known else [])] for name, value, known in saved.answers]
+    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": saved.model, "answers": answers}
+    if saved.lot:
+        content["lot"] = saved.lot
+    if saved.first:
+        content["first"] = saved.first
+    if saved.visits:
+        content["visits"] = [[visit.after, visit.names, *[True] * visit.implied] for visit in saved.visits]
     return content
 
 

@@ -507,7 +507,7 @@ class Session:
         0
         """
         called, question = self._to_name(name), self._number(name)
-        saved = read_session(self._record(), len(self._questions.histories.lots))
+        saved = self._saved()
         place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
         if place is None:
             raise ValueError(f"{short_repr(called)} was not answered yet: answer it first.")
@@ -535,11 +535,13 @@ class Session:
         return json.dumps(self._record())
 
     def _record(self) -> dict[str, Any]:
+        return write_session(self._saved())
+
+    def _saved(self) -> SavedSession:
+        """What is saved of it; of what was known of a part of a bundle the features that were told of."""
         first = [self._questions.name(question) for question in self._first]
-        parts = {
-            n: self._partial_features(a) for n, a in enumerate(self._answers) if a.known and self._partial_features(a)
-        }
-        return write_session(fingerprint(self._agent), self._lot, first, self._answers, self._visits, parts)
+        answers = [(a.name, a.value, a.known and (self._partial_features(a) or True)) for a in self._answers]
+        return SavedSession(fingerprint(self._agent), self._lot, first, answers, self._visits)
 
     def restore(self, saved: str | dict[str, Any]) -> None:
         """Continue a saved session where it was left; nothing changes if that fails.

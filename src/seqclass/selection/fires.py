@@ -284,16 +284,11 @@ class FiresSDT:
 
         return np.log(likelihood), backward
 
-    def _balance(self, right: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Share that each node sends to the right, what reaches it in all, and the weight of its regulariser."""
-        total = np.maximum(reach.sum(axis=1), np.finfo(float).tiny)
-        share = np.clip((reach * right).sum(axis=1) / total, TUNING.min_share, 1 - TUNING.min_share)
-        level = np.floor(np.log2(np.arange(1, len(right) + 1)))
-        return share, total, self.penalty * 0.5**level
-
     def _balance_slopes(self, right: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Slopes of the regulariser, averaged over draws, in each node's probability and in what reaches it."""
-        share, total, weight = self._balance(right, reach)
+        total = np.maximum(reach.sum(axis=1), np.finfo(float).tiny)
+        share = np.clip((reach * right).sum(axis=1) / total, TUNING.min_share, 1 - TUNING.min_share)
+        weight = self.penalty * 0.5 ** np.floor(np.log2(np.arange(1, len(right) + 1)))  # less, the deeper a node is
         slope = weight / 2 * (1 / share - 1 / (1 - share)) / self.n_samples
         slope[(share <= TUNING.min_share) | (share >= 1 - TUNING.min_share)] = 0
         per_row = (slope / total)[:, None]

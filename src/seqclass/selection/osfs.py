@@ -371,19 +371,23 @@ class OSFS(FeatureStream):
             width = min(2 * width, MOST_TOGETHER) if self._selected == kept else max(1, passed)
 
     def _prune(self) -> None:
-        """Drop what the new feature, the last one, makes redundant, or itself."""
+        """Drop what the new feature, the last one, makes redundant, and itself, last or first of all."""
+        if not self._replaces and self._drop_if_separated(len(self._selected) - 1):
+            return
         member = 0
-        while member < len(self._selected):
+        while member < len(self._selected) - 1:
             # sets without the new feature were tested when the last of them came
-            new = len(self._selected) - 1
-            if self._test.is_separated(member, self.max_condition, through=new if member < new else None):
-                self._drop(member)
-            else:
+            if not self._drop_if_separated(member, through=len(self._selected) - 1):
                 member += 1
+        if self._replaces:
+            self._drop_if_separated(member)
 
-    def _drop(self, member: int) -> None:
-        self._test.drop(member)
-        del self._selected[member]
+    def _drop_if_separated(self, member: int, through: int | None = None) -> bool:
+        separated = self._test.is_separated(member, self.max_condition, through)
+        if separated:
+            self._test.drop(member)
+            del self._selected[member]
+        return separated
 
 
 class FastOSFS(OSFS):
@@ -425,15 +429,3 @@ class FastOSFS(OSFS):
     """
 
     _replaces = False
-
-    def _prune(self) -> None:
-        new = len(self._selected) - 1
-        if self._test.is_separated(new, self.max_condition):
-            self._drop(new)
-            return
-        member = 0
-        while member < len(self._selected) - 1:
-            if self._test.is_separated(member, self.max_condition, through=len(self._selected) - 1):
-                self._drop(member)
-            else:
-                member += 1

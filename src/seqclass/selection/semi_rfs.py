@@ -123,33 +123,6 @@ def with_seeds(estimator: Any, seed: int) -> Any:
     return made.set_params(**dict.fromkeys(sorted(open_ones), seed)) if open_ones else made
 
 
-def initial_subset(
-    warm_start: Any, n_initial: int | None, X: Any, y: npt.NDArray[Any], *, classify: bool, seed: int, limit: int
-) -> BoolArray:
-    """Mask of the features that the search starts with."""
-    n = X.shape[1]
-    size = min(20, max(1, n // 2)) if n_initial is None else n_initial  # as in the paper's experiments
-    size = min(size, n, limit)
-    mask = np.zeros(n, dtype=bool)
-    if warm_start is None or warm_start is False:
-        mask[np.random.default_rng([seed, 0, 2]).choice(n, size, replace=False)] = True
-    elif warm_start is True:
-        mask[important(X, y, size, classify, child_seed(seed, 3))] = True
-    elif isinstance(warm_start, str):
-        if warm_start != "all":
-            raise ValueError(f"warm_start must be a bool, 'all', features or a selector, got {warm_start!r}.")
-        mask[:] = True
-    elif hasattr(warm_start, "fit"):
-        mask[_fit_support(warm_start, X, y, child_seed(seed, 3))] = True
-    else:
-        mask[check_features(warm_start, n)] = True
-    if mask.sum() > limit:
-        raise ValueError(
-            f"warm_start gives {mask.sum()} features, more than max_features={limit}: start with fewer, or allow more."
-        )
-    return mask
-
-
 def important(X: Any, y: npt.NDArray[Any], size: int, classify: bool, seed: int) -> IntArray:
     """The features that low-depth extremely randomised trees use most, as in the paper's experiments."""
     if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():  # trees of older scikit-learns refuse these
@@ -442,15 +415,7 @@ class SemiRFS(Selector):
         splits = [(np.asarray(train), np.asarray(test)) for train, test in folds.split(X, y, groups)]
         evaluator = self._evaluator(X, y, splits, seed, settings)
         with evaluator.workers():
-            selected = initial_subset(
-                self.warm_start,
-                self.n_initial,
-                X,
-                y,
-                classify=is_classifier(self.estimator),
-                seed=seed,
-                limit=settings.max_features,
-            )
+            selected = self._initial_subset(X, y, seed, settings.max_features)
             if selected.sum() < settings.min_features:
                 raise ValueError(
                     f"min_features={self.min_features} is above the {selected.sum()} features of the start."
@@ -541,6 +506,31 @@ class SemiRFS(Selector):
             check_classification_targets(target)
             self.classes_ = np.unique(target)
         return X.tocsc() if sp.issparse(X) else X, target
+
+    def _initial_subset(self, X: Any, y: npt.NDArray[Any], seed: int, limit: int) -> BoolArray:
+        """Mask of the features that the search starts with."""
+        n, warm_start = X.shape[1], self.warm_start
+        size = min(20, max(1, n // 2)) if self.n_initial is None else self.n_initial  # as in the paper's experiments
+        size = min(size, n, limit)
+        mask = np.zeros(n, dtype=bool)
+        if warm_start is None or warm_start is False:
+            mask[np.random.default_rng([seed, 0, 2]).choice(n, size, replace=False)] = True
+        elif warm_start is True:
+            mask[important(X, y, size, is_classifier(self.estimator), child_seed(seed, 3))] = True
+        elif isinstance(warm_start, str):
+            if warm_start != "all":
+                raise ValueError(f"warm_start must be a bool, 'all', features or a selector, got {warm_start!r}.")
+            mask[:] = True
+        elif hasattr(warm_start, "fit"):
+            mask[_fit_support(warm_start, X, y, child_seed(seed, 3))] = True
+        else:
+            mask[check_features(warm_start, n)] = True
+        if mask.sum() > limit:
+            raise ValueError(
+                f"warm_start gives {mask.sum()} features, more than max_features={limit}: start with fewer, or allow "
+                "more."
+            )
+        return mask
 
     def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
         """The settings on which the course of a search depends, apart from its limits."""
