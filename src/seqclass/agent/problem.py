@@ -98,8 +98,8 @@ class ModelProblem(AcquisitionProblem):
         shown = [outcome] if bundle is None else bundle.decode(outcome).T
         for feature, value in zip(self.structure.members(question).tolist(), shown):
             messages = self.model.advance(feature, messages, value)
-        kept = self.any_order or self.bundles is not None
-        return ModelState(messages, state.values if kept else self.remember(question, state.values, outcome))
+        values = self.remember(question, state.values, outcome) if self._is_staged else state.values
+        return ModelState(messages, values)
 
     def _sample(self, question: int, state: Any) -> tuple[IntArray, FloatArray]:
         """What a bundle shows, drawn from all classes alike, and the weights in each class, which sum to one."""
@@ -118,13 +118,17 @@ class ModelProblem(AcquisitionProblem):
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced; contexts are shared if the features stay as they are."""
-        plain = not self.any_order and self.bundles is None
-        shared = {"_contexts": self._contexts, "_made_contexts": self._made_contexts} if plain else {}
+        shared = {"_contexts": self._contexts, "_made_contexts": self._made_contexts} if self._is_staged else {}
         other = super().replace(**changes)
         if "features" in changes:
             for name in shared:
                 del other.__dict__[name]
         return other
+
+    @property
+    def _is_staged(self) -> bool:
+        """Whether features come one by one in an order, so that contexts say what they look at."""
+        return not self.any_order and self.bundles is None
 
     @cached_property
     def _contexts(self) -> StageContexts:
@@ -171,12 +175,7 @@ class ModelStructure(Structure["ModelProblem"]):
     @property
     def tables(self) -> Tables | None:
         """Contexts of the stages, where every one has few enough; None in any order, and where starts differ."""
-        if (
-            self.problem.any_order
-            or self.problem.bundles is not None
-            or self.starts is not None
-            or not self.problem._contexts.exact
-        ):
+        if not self.problem._is_staged or self.starts is not None or not self.problem._contexts.exact:
             return None
         return StageTables(self.problem, self.problem._contexts)
 
@@ -277,7 +276,7 @@ class ModelStructure(Structure["ModelProblem"]):
 
     def answers(self, stage: int, state: Any) -> IntArray | None:
         """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing."""
-        return None if self.problem.any_order or self.problem.bundles is not None else np.asarray(state.values)
+        return np.asarray(state.values) if self.problem._is_staged else None
 
     def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
         """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
@@ -287,7 +286,7 @@ class ModelStructure(Structure["ModelProblem"]):
 
     def projection(self, max_contexts: int) -> ModelProblem | None:
         """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
-        if self.problem.any_order or self.problem.bundles is not None:
+        if not self.problem._is_staged:
             return None
         if max_contexts not in self.problem._made_contexts:
             self.problem._made_contexts[max_contexts] = stage_contexts(

@@ -270,15 +270,8 @@ class FirstPass:
         levels = self.levels
         if levels is not None and other.levels is not None:
             levels = {name: column + other.levels[name] for name, column in levels.items()}
-        return FirstPass(
-            sizes_sum(self.sizes, other.sizes),
-            np.promote_types(self.dtype, other.dtype),
-            self.columns,
-            levels,
-            self.sums + other.sums,
-            self.sparse,
-            self.first,
-        )
+        sizes, dtype = sizes_sum(self.sizes, other.sizes), np.promote_types(self.dtype, other.dtype)
+        return replace(self, sizes=sizes, dtype=dtype, levels=levels, sums=self.sums + other.sums)
 
     def _check_columns(self, other: FirstPass) -> None:
         if self.sparse != other.sparse or (self.levels is None) != (other.levels is None):

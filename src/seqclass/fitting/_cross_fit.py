@@ -18,7 +18,6 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
 from seqclass._utils.warned import HeldOutWarning, warn_caller
 from seqclass.agent.agent import Agent, acquire_rows, to_numbers
-from seqclass.agent.record import AcquisitionRecord
 from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
 from seqclass.fitting._calibration import CalibrationFold, exponents_of
 from seqclass.fitting._fit import Fit, Found, asking_without, fit_without, replan
@@ -122,8 +121,9 @@ def at_budgets(
 
 def act_on_fold(fit: Fit, X: Any, fold: IntArray, number: int) -> FoldDecisions:
     """Let a fit without a fold act on its rows."""
-    record = _acquire_rows(fit.agent, take_rows(X, np.flatnonzero(fold == number)))
-    return FoldDecisions(record.paid, record.decision, record.n_features)
+    acquired = acquire_rows(fit.agent, mask_unseen(fit.agent, take_rows(X, np.flatnonzero(fold == number))))
+    leaf, counts = acquired.leaf, (acquired.leaf_outcome >= 0).sum(axis=1)
+    return FoldDecisions(acquired.leaf_price[leaf], acquired.leaf_decision[leaf], counts[leaf])
 
 
 def first_losses(fit: Fit, acted: FoldDecisions, y: Any, fold: IntArray, *, on_decisions: bool) -> FloatArray:
@@ -209,11 +209,3 @@ def remedies(fit: Fit) -> tuple[str, ...]:
     if agent.model._is_naive:
         worth_trying.append("seqclass.ifc2f, which models how features depend on one another")
     return (*worth_trying, "more rows")
-
-
-def _acquire_rows(agent: Agent, X: Any) -> AcquisitionRecord:
-    """What a fold's record does, decisions by number."""
-    acquired = acquire_rows(agent, mask_unseen(agent, X))
-    return AcquisitionRecord.from_acquisition(
-        acquired, np.arange(len(agent.decisions)), agent.support, agent.prices.visits
-    )

@@ -85,17 +85,14 @@ def _as_if_numbers(categories: dict[Any, npt.NDArray[Any]]) -> Iterator[str]:
 
 def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]:
     """Texts of which so many differ that they tell little, and that new rows will hold others."""
-    names = [
-        name
-        for name, known in categories.items()
-        if len(known) > max(TUNING.max_categories, n_rows / TUNING.rows_per_category)
-        and not as_if_numbers(known.tolist())
-    ]
-    for name in names:
-        yield (
-            f"column {short_repr(name)} has {len(categories[name])} categories in {n_rows:,} rows: each tells next to "
-            "nothing, new rows will hold others, and planning takes long; group its values, or leave the column out."
-        )
+    most = max(TUNING.max_categories, n_rows / TUNING.rows_per_category)
+    for name, known in categories.items():
+        if len(known) > most and not as_if_numbers(known.tolist()):
+            yield (
+                f"column {short_repr(name)} has {len(known)} categories in {n_rows:,} rows: each tells next to "
+                "nothing, new rows will hold others, and planning takes long; group its values, or leave the column "
+                "out."
+            )
 
 
 def _texts_alike(
@@ -149,10 +146,7 @@ def _find_squeezed_columns(coder: OutcomeCoder, X: Any) -> Iterable[int]:
         if len(edges):
             values = some[:, j]
             below, beyond = np.count_nonzero(values < edges[-1]), np.count_nonzero(values >= edges[0])
-            least, greatest = (
-                np.count_nonzero(values == coder.range_[0, j]),
-                np.count_nonzero(values == coder.range_[1, j]),
-            )
+            least, greatest = (np.count_nonzero(values == end) for end in coder.range_[:, j])
             apart = np.count_nonzero(_in_own_bin(bins, at, values))
             if below - least in (0, apart) or beyond - greatest in (0, apart):
                 yield j

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -200,11 +201,7 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
     """Prices that are nothing for what is known at the start, which is of no group and no bundle."""
     if not known.size:
         return prices
-    full, discounted, groups, bundles = (
-        None if part is None else part.copy()
-        for part in (prices.full, prices.discounted, prices.groups, prices.bundles)
-    )
-    if bundles is not None:
+    if (bundles := prices.bundles) is not None:
         own = np.isin(np.arange(len(bundles)), known)
         part = (bundles >= 0) & own & np.isin(bundles, bundles[~own])
         if part.any():
@@ -214,8 +211,7 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
                 f"known names {name}, one of the bundle {short_repr(prices.bundle_names[bundles[column]])}: name all "
                 "of the bundle, or none."
             )
-    assert full is not None
-    assert discounted is not None
+    full, discounted, groups = copy.deepcopy((prices.full, prices.discounted, prices.groups))
     full[known] = discounted[known] = 0.0
     if groups is not None:
         groups[known] = -1
@@ -223,7 +219,7 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
         if gone := [c for c in (one.question, *one.after) if c in known]:
             name = short_repr(gone[0] if names is None else str(names[gone[0]]))
             raise ValueError(f"prices_after names {name}, which is known at the start: take it out of one of the two.")
-    return replace(prices, full=full, discounted=discounted, groups=groups, bundles=bundles)
+    return replace(prices, full=full, discounted=discounted, groups=groups)
 
 
 def new_model(
@@ -502,28 +498,20 @@ def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
     encoder.columns_, encoder.categories_ = list(names), dict(zip(names, map(_states, names, model.outcomes_)))
     coder = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
     coder.fit_transform(np.zeros((1, len(names))), None)
-    return _without_data(
-        settings, model, names, encoder, coder, model.target if isinstance(model.target, str) else None
-    )
+    return _without_data(settings, model, encoder, coder, model.target if isinstance(model.target, str) else None)
 
 
 def fit_given(settings: Settings, model: ObservationModel) -> Fit:
     """Plan for a model that is given: its columns are the features, which are told as outcomes."""
     if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
         raise ValueError("model must be an observation model that is fitted, such as ItemResponse.from_items(...).")
-    names = model._own_names()[0]
-    coder = OutcomeCoder("precomputed", names=names)
+    coder = OutcomeCoder("precomputed", names=model._own_names()[0])
     coder.fit_transform(np.stack([np.zeros(model.n_features_in_), model.n_outcomes_ - 1.0]), None)
-    return _without_data(settings, model, names, None, coder, None)
+    return _without_data(settings, model, None, coder, None)
 
 
 def _without_data(
-    settings: Settings,
-    model: Any,
-    names: Sequence[str] | None,
-    encoder: FrameEncoder | None,
-    coder: OutcomeCoder,
-    target: str | None,
+    settings: Settings, model: Any, encoder: FrameEncoder | None, coder: OutcomeCoder, target: str | None
 ) -> Fit:
     if settings.calibrate:
         raise ValueError("calibrate needs rows, and a model is given without: leave it out.")
@@ -531,7 +519,7 @@ def _without_data(
     timings = dict.fromkeys(("discretize", "filter", "structure", "parameters"), 0.0)
     columns, support = Classifier(), np.arange(model.n_features_in_)
     columns.n_features_in_ = model.n_features_in_
-    if names is not None:
+    if (names := model._own_names()[0]) is not None:
         columns.feature_names_in_ = np.array(names, dtype=object)
     prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)

@@ -16,6 +16,8 @@ from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
 Interval = tuple[float, float]
+#: Figures that tables and records hold, each with its interval.
+_FIGURES = ("cost", "price", "decision_cost", "error", "n_features")
 
 
 @register
@@ -216,30 +218,25 @@ class HeldOut(Readable):
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record, without the rows."""
-        figures = ("cost", "price", "decision_cost", "error", "n_features")
         plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows, "referred": self.referred}
-        for name in figures:
+        for name in _FIGURES:
             plain_record |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
-        for name, other in (("deciding_at_once", self.deciding_at_once), ("linear", self.linear)):
-            if other is not None:
-                test = self.compare(other)
-                less = {"difference": test.difference, "difference_interval": list(test.interval or ())}
-                plain_record[name] = other.record() | less
+        for name, other in self._beside.items():
+            test = self.compare(other)
+            less = {"difference": test.difference, "difference_interval": list(test.interval or ())}
+            plain_record[name] = other.record() | less
         return plain_record | ({"advice": self.advice} if np.isfinite(self.expected_cost) else {})
 
     def _table(self) -> Any:
-        others = [other for other in (self.deciding_at_once, self.linear) if other is not None]
-        figures = ("cost", "price", "decision_cost", "error", "n_features")
-        names = ("name", "n_rows", *(name for figure in figures for name in (figure, f"{figure}_interval")))
-        return [plain_figures({name: getattr(one, name) for name in names}) for one in (self, *others)]
+        names = ("name", "n_rows", *(name for figure in _FIGURES for name in (figure, f"{figure}_interval")))
+        return [plain_figures({name: getattr(one, name) for name in names}) for one in (self, *self._beside.values())]
 
     def __str__(self) -> str:
         lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows): {self._figures()}"]
-        for other in (self.deciding_at_once, self.linear):
-            if other is not None:
-                test = self.compare(other)
-                apart = _range(test.interval or (np.nan, np.nan))
-                lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
+        for other in self._beside.values():
+            test = self.compare(other)
+            apart = _range(test.interval or (np.nan, np.nan))
+            lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
         return "\n".join([*lines, *filter(None, [self.advice])])
 
     def against_deciding(self) -> str:
@@ -289,6 +286,12 @@ class HeldOut(Readable):
             f"A linear model on {self.linear.n_features:.3g} features costs {self.linear.cost:.3g} on the same rows, "
             "which is less."
         )
+
+    @property
+    def _beside(self) -> dict[str, HeldOut]:
+        """The yardsticks that it has."""
+        held = {"deciding_at_once": self.deciding_at_once, "linear": self.linear}
+        return {name: other for name, other in held.items() if other is not None}
 
     def _variance_of_fits(self) -> float:
         """Addition to 1/n in the variance of a mean over n rows, for what fits share."""

@@ -17,6 +17,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, ch
 from seqclass._utils.information import _mutual_information, tables_of
 from seqclass._utils.model_files import register
 from seqclass._utils.pair_counts import Indicators, indicators, joint_information
+from seqclass.selection._reasons import ReasonLog
 
 
 @dataclass(frozen=True)
@@ -296,6 +297,18 @@ def blocks(X: Any) -> Iterator[tuple[int, int]]:
         parts = chunks_by_size(X.indptr[1:] + 16 * np.arange(1, n_features + 1), CHUNK_BYTES // 32)
     for part in parts:
         yield part.start, part.stop
+
+
+def relevant_columns(
+    measure: Dependence, X: Any, log: ReasonLog, first: int = 0
+) -> Iterator[tuple[Columns, IntArray, FloatArray]]:
+    """Prepared columns that are relevant, block by block, with their numbers from ``first`` on and their relevance."""
+    for start, stop in blocks(X):
+        columns, relevance = measure.prepare(X[:, start:stop])
+        log.scores(relevance)
+        relevant = np.flatnonzero(measure.relevant(relevance))
+        if relevant.size:
+            yield columns.take(relevant), first + start + relevant, relevance[relevant]
 
 
 @register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_real
 from seqclass.selection._base import Selector
-from seqclass.selection._dependence import TOLERANCE, Columns, InformationDependence, blocks
+from seqclass.selection._dependence import TOLERANCE, Columns, InformationDependence, relevant_columns
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 
 if TYPE_CHECKING:
@@ -95,11 +96,12 @@ class FCBF(Selector):
         X = X.tocsc() if sp.issparse(X) else X
         self._log = ReasonLog()
         measure = InformationDependence(True, delta, codes, len(self.classes_))
-        columns, numbers = self._relevant(X, measure)
+        parts = [*relevant_columns(measure, X, self._log)]
         self.scores_: FloatArray = self._log.relevance()
         self.ranking_ = np.empty(0, dtype=np.intp)
-        if columns is not None:
-            self._filter(columns, numbers, measure)
+        if parts:
+            columns = reduce(Columns.join, (part for part, *_ in parts))
+            self._filter(columns, np.concatenate([numbers for _, numbers, _ in parts]), measure)
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[self.ranking_] = True
         return self
@@ -114,19 +116,6 @@ class FCBF(Selector):
             redundant if the other one has the lower number, and as replaced if it has the higher.
         """
         return self._log.reasons(self.get_support(indices=True), getattr(self, "feature_names_in_", None))
-
-    def _relevant(self, X: Any, measure: InformationDependence) -> tuple[Columns | None, npt.NDArray[np.intp]]:
-        kept: Columns | None = None
-        numbers = []
-        for start, stop in blocks(X):
-            columns, relevance = measure.prepare(X[:, start:stop])
-            self._log.scores(relevance)
-            some = np.flatnonzero(measure.relevant(relevance))
-            if some.size:
-                numbers.append(start + some)
-                part = columns.take(some)
-                kept = part if kept is None else kept.join(part)
-        return kept, np.concatenate(numbers) if numbers else np.empty(0, dtype=np.intp)
 
     def _filter(self, columns: Columns, numbers: npt.NDArray[np.intp], measure: InformationDependence) -> None:
         relevance = self.scores_[numbers]

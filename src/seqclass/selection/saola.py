@@ -20,7 +20,7 @@ from seqclass.selection._dependence import (
     CorrelationDependence,
     Dependence,
     InformationDependence,
-    blocks,
+    relevant_columns,
 )
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 
@@ -386,10 +386,6 @@ class SAOLA(FeatureStream):
         return CorrelationDependence(alpha, codes, values, len(self.classes_))
 
     def _absorb(self, X: Any) -> None:
-        for start, stop in blocks(X):
-            columns, relevance = self._scan.dependence.prepare(X[:, start:stop])
-            self._log.scores(relevance)
-            relevant = np.flatnonzero(self._scan.dependence.relevant(relevance))
-            if relevant.size:
-                self._scan.take(columns.take(relevant), self.n_seen_ + start + relevant, relevance[relevant])
+        for part in relevant_columns(self._scan.dependence, X, self._log, self.n_seen_):
+            self._scan.take(*part)
         self.selected_ = self._scan.numbers
