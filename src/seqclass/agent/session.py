@@ -507,7 +507,7 @@ class Session:
         0
         """
         called, question = self._to_name(name), self._number(name)
-        saved = self._saved()
+        saved = self._to_save()
         place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
         if place is None:
             raise ValueError(f"{short_repr(called)} was not answered yet: answer it first.")
@@ -535,9 +535,9 @@ class Session:
         return json.dumps(self._record())
 
     def _record(self) -> dict[str, Any]:
-        return write_session(self._saved())
+        return write_session(self._to_save())
 
-    def _saved(self) -> SavedSession:
+    def _to_save(self) -> SavedSession:
         """What is saved of it; of what was known of a part of a bundle the features that were told of."""
         first = [self._questions.name(question) for question in self._first]
         answers = [(a.name, a.value, a.known and (self._partial_features(a) or True)) for a in self._answers]

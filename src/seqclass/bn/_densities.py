@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
@@ -152,10 +152,12 @@ class Scales:
     alpha: float
     #: Features whose last outcome lies on no scale, as missing does; None: none.
     apart: BoolArray | None = None
+    #: Number of the family of each feature, or of all.
+    family: IntArray | int = 0
 
-    def tables(self, counts: FloatArray, family: IntArray) -> FloatArray:
-        """P(outcome | class, context), (n_features, V, n_contexts, n_classes), of features by their family's number."""
-        result = np.empty(counts.shape)
+    def tables(self, counts: FloatArray) -> FloatArray:
+        """P(outcome | class, context), (n_features, V, n_contexts, n_classes), of each feature by its family."""
+        result, family = np.empty(counts.shape), np.broadcast_to(self.family, len(counts))
         for kind in np.unique(family).tolist():
             some = np.flatnonzero(family == kind)
             for part in chunks(len(some), 64.0 * counts[0].size):
@@ -164,7 +166,8 @@ class Scales:
 
     def select(self, features: IntArray) -> Scales:
         apart = None if self.apart is None else self.apart[features]
-        return Scales(self.n_outcomes[features], self.counts[features], self.alpha, apart)
+        family = np.broadcast_to(self.family, len(self.n_outcomes))[features]
+        return Scales(self.n_outcomes[features], self.counts[features], self.alpha, apart, family)
 
     @property
     def _without_missing(self) -> Scales:
@@ -175,25 +178,24 @@ class Scales:
         counts[self.apart, self.n_outcomes[self.apart] - 1] = 0.0
         return Scales(self.n_outcomes - self.apart, counts, self.alpha)
 
-    def choose_family(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:
-        """Number of the family by which the rows of each fold are most probable, given the others; (n_features,)."""
+    def choose_family(self, folds: FloatArray, allowed: tuple[str, ...]) -> Scales:
+        """Take the family by which the rows of each fold are most probable, given the others, for each feature."""
         best, score = np.full(len(self.n_outcomes), FAMILIES.index(allowed[0])), np.full(len(self.n_outcomes), -np.inf)
-        if len(allowed) == 1:
-            return self._counts_where_few(best)
         whole = folds.sum(axis=0)
-        for kind in map(FAMILIES.index, allowed):
-            family, fit = np.full(len(best), kind), np.zeros(len(best))
+        for kind in map(FAMILIES.index, allowed if len(allowed) > 1 else ()):
+            scales, fit = self._with_family(kind), np.zeros(len(best))
             for held in folds:
-                logs = np.log(np.maximum(self.tables(whole - held, self._counts_where_few(family)), 1e-300))
+                logs = np.log(np.maximum(scales.tables(whole - held), 1e-300))
                 fit += np.where(held > 0, held * logs, 0.0).sum(axis=(1, 2, 3))
             better = fit > score
             best, score = np.where(better, kind, best), np.maximum(fit, score)
-        return self._counts_where_few(best)
+        return self._with_family(best)
 
-    def _counts_where_few(self, family: IntArray) -> IntArray:
-        """Counts instead, where outcomes are too few to be ordered."""
+    def _with_family(self, family: IntArray | int) -> Scales:
+        """Of some families, but of counts where outcomes are too few to be ordered."""
         valued = self._without_missing
-        return np.asarray(np.where(valued.n_outcomes - valued._atom >= TUNING.min_outcomes, family, 0))
+        few = valued.n_outcomes - valued._atom < TUNING.min_outcomes
+        return replace(self, family=np.where(few, 0, family))
 
     @property
     def _atom(self) -> IntArray:

@@ -166,29 +166,23 @@ class Learner:
 
     def parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         """Feature parents of each feature under a structure; see `TreeNetwork`."""
-        parents = self._parents(structure, rng)
+        n, order = len(self.sizes), by_score(self.scores)
+        if not isinstance(structure, str):
+            parents = read_graph(structure, n, self.scores)
+        elif structure == "clique":
+            parents = random_graph(order, 1.0, rng)
+        elif structure == "random":
+            parents = random_graph(rng.permutation(n), min(1.0, 2 * TUNING.random_parents / max(n - 1, 1)), rng)
+        else:
+            is_line = structure == "line"
+            edges = np.column_stack([order[:-1], order[1:]]) if is_line else maximum_spanning_tree(self.pair_weights())
+            parents = orient(edges[self._pays(edges)] if structure == "forest" else edges, self.scores)
         if self.pairs is not None and any(len(above) > 1 for above in parents):
             raise ValueError(
                 "structure: from chunks only pairs of features are counted, so a feature has one feature parent at "
                 "most; choose 'tree', 'forest' or 'line', or fit to a sample of the rows."
             )
         return parents
-
-    def _parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
-        if not isinstance(structure, str):
-            return read_graph(structure, len(self.sizes), self.scores)
-        n, order = len(self.sizes), by_score(self.scores)
-        if structure == "clique":
-            return random_graph(order, 1.0, rng)
-        if structure == "random":
-            return random_graph(rng.permutation(n), min(1.0, 2 * TUNING.random_parents / max(n - 1, 1)), rng)
-        if structure == "line":
-            edges = np.stack([order[:-1], order[1:]], axis=1)
-        else:
-            edges = maximum_spanning_tree(self.pair_weights())
-        if structure == "forest":
-            edges = edges[self._pays(edges)]
-        return orient(edges, self.scores)
 
     def tables(self, parents: list[IntArray], edges: IntArray) -> tuple[list[Any], FloatArray, FloatArray]:
         """Tables of the features, weights of the edges (parent, child), and strengths of the backoff."""
@@ -278,7 +272,7 @@ CLASS_NODE = "class"
 
 
 def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None) -> FloatArray:
-    """I(feature; feature | class) of all pairs, in nats."""
+    """I(feature; feature | class) of all pairs, in nats; of weighted rows by products of indicators."""
     K = X.shape[1]
     if TUNING.max_paired < K:
         raise ValueError(
@@ -288,14 +282,6 @@ def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, wei
     if weight is None:
         dtype = np.float32 if 4 * K * K > CHUNK_BYTES else np.float64
         return np.asarray(conditional_mutual_information(X, codes, sizes, n_classes, dtype))
-    return _pair_weights_by_products(X, codes, sizes, n_classes, weight)
-
-
-def _pair_weights_by_products(
-    X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray
-) -> FloatArray:
-    """Weights of all pairs from weighted rows, by products of indicators."""
-    K = X.shape[1]
     result = np.zeros((K, K))
     largest = int(sizes.max(initial=1))
     blocks = [np.arange(K)[part] for part in chunks(K, 16.0 * X.shape[0] * largest, CHUNK_BYTES // 2)]

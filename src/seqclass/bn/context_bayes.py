@@ -56,15 +56,13 @@ class ContextTuning:
 TUNING = ContextTuning()
 
 
-def states_of(
-    contexts: Contexts | None, counts: FloatArray, by_class: FloatArray, scales: Scales, family: IntArray
-) -> HiddenTables:
+def states_of(contexts: Contexts | None, counts: FloatArray, by_class: FloatArray, scales: Scales) -> HiddenTables:
     """The hidden states from counts, class by class, and within a class context by context."""
     n_features, n_outcomes, n_contexts, n_classes = counts.shape
-    tables, share = scales.tables(counts, family), np.ones((1, n_classes))
+    tables, share = scales.tables(counts), np.ones((1, n_classes))
     if contexts is not None:
         columns = contexts.columns
-        marginal = scales.select(columns).tables(by_class[columns], family[columns])[:, :, 0]
+        marginal = scales.select(columns).tables(by_class[columns])[:, :, 0]
         width = contexts.group.shape[1]
         own, share = contexts.tables(counts[columns][:, :width], marginal[:, :width], scales.alpha)
         tables[columns] = 0.0
@@ -73,16 +71,14 @@ def states_of(
     return HiddenTables(share.T.reshape(-1), np.repeat(np.arange(n_classes), n_contexts), np.ascontiguousarray(flat))
 
 
-def fit_states(
-    rows: TrainingRows, contexts: Contexts | None, scales: Scales, family: IntArray
-) -> tuple[HiddenTables, int]:
+def fit_states(rows: TrainingRows, contexts: Contexts | None, scales: Scales) -> tuple[HiddenTables, int]:
     """Fit the hidden states; where a row's context is not seen, by expectation maximisation."""
     by_class = rows.counts()[0]
     if contexts is None:
-        return states_of(None, by_class, by_class, scales, family), 0
+        return states_of(None, by_class, by_class, scales), 0
     context, n_contexts = contexts.assign(rows.X), len(contexts.patterns)
     seen = rows.counts(context, n_contexts)[0]
-    states = states_of(contexts, seen, by_class, scales, family)
+    states = states_of(contexts, seen, by_class, scales)
     unseen = rows[np.flatnonzero((context < 0) & (rows.weight > 0))]
     before, step = np.zeros((len(unseen), n_contexts)), 0
     while len(unseen) and step < TUNING.max_iter:
@@ -90,7 +86,7 @@ def fit_states(
         joint = state_likelihoods(unseen.X, states.tables) + np.log(states.weights)
         own = joint.reshape(-1, rows.n_classes, n_contexts)[np.arange(len(unseen)), unseen.codes]
         share = softmax(own, axis=1)
-        states = states_of(contexts, seen + unseen.share_out(share), by_class, scales, family)
+        states = states_of(contexts, seen + unseen.share_out(share), by_class, scales)
         if np.abs(share - before).max() < TUNING.tol:
             break
         before = share
@@ -98,7 +94,7 @@ def fit_states(
 
 
 def choose_context(
-    rows: TrainingRows, scales: Scales, family: IntArray, bundles: Sequence[IntArray], rng: np.random.Generator
+    rows: TrainingRows, scales: Scales, bundles: Sequence[IntArray], rng: np.random.Generator
 ) -> tuple[Contexts | None, list[tuple[tuple[int, ...], float]]]:
     """Choose the columns given which held-out rows of the other columns are most probable, or none."""
     if len(rows) > EM.max_rows:
@@ -108,9 +104,9 @@ def choose_context(
     best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0
     if not scored.size:
         return best, gains
-    parts, weight = _hold_out(rows, folds, rows.counts(folds=folds), scales, family), rows.weight[scored]
+    parts, weight = _hold_out(rows, folds, rows.counts(folds=folds), scales), rows.weight[scored]
     for contexts in _candidate_contexts(rows, bundles):
-        others, classes = _gains(rows, folds, parts, contexts, scales, family)[:, scored]
+        others, classes = _gains(rows, folds, parts, contexts, scales)[:, scored]
         gain, error = difference(others, 0.0, weight)
         class_gain, class_error = difference(classes, 0.0, weight)
         gains.append((tuple(contexts.columns.tolist()), gain))
@@ -135,8 +131,7 @@ def changes_what_others_tell(
     little = TUNING.little * float((information - chance * (n_outcomes - 1)).max(initial=0.0))
     share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
     entropy = float(entr(share).sum())
-    family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
-    parts: list[_HeldOut] = []
+    scales, parts = None, list[_HeldOut]()
     for contexts in _candidate_contexts(rows, bundles):
         if len(contexts.columns) == len(n_outcomes):
             continue
@@ -147,8 +142,8 @@ def changes_what_others_tell(
         if scales is None:
             single = rows.counts(folds=folds)
             scales = Scales(n_outcomes, single.sum(axis=(0, 3, 4)), 1.0)
-            parts = _hold_out(rows, folds, single, scales, family)
-        gains = _gains(rows, folds, parts, contexts, scales, family)[:, scored]
+            parts = _hold_out(rows, folds, single, scales)
+        gains = _gains(rows, folds, parts, contexts, scales)[:, scored]
         (others, error), (class_gain, class_error) = (difference(gain, 0.0, rows.weight[scored]) for gain in gains)
         if others > error and class_gain > max(TUNING.clear_errors * class_error, TUNING.min_gain * entropy):
             return True
@@ -217,28 +212,26 @@ class _HeldOut(NamedTuple):
     of_class: FloatArray
 
 
-def _hold_out(
-    rows: TrainingRows, folds: IntArray, single: FloatArray, scales: Scales, family: IntArray
-) -> list[_HeldOut]:
+def _hold_out(rows: TrainingRows, folds: IntArray, single: FloatArray, scales: Scales) -> list[_HeldOut]:
     """The folds, with what is the same for all contexts."""
     parts, width = [], int(rows.n_outcomes.max(initial=1))
     for fold in range(EM.n_folds):
         held, kept = np.flatnonzero(folds == fold), np.arange(len(single)) != fold
         design, by_class = Design(rows.X[held], width), single[kept].sum(axis=0)
-        without, prior = states_of(None, by_class, by_class, scales, family), np.log(by_class[0].sum(axis=(0, 1)) + 1.0)
+        without, prior = states_of(None, by_class, by_class, scales), np.log(by_class[0].sum(axis=(0, 1)) + 1.0)
         of_class = _of_class(design, rows.codes[held], without, prior)
         parts.append(_HeldOut(held, kept, design, by_class, prior, without, of_class))
     return parts
 
 
 def _gains(
-    rows: TrainingRows, folds: IntArray, parts: list[_HeldOut], contexts: Contexts, scales: Scales, family: IntArray
+    rows: TrainingRows, folds: IntArray, parts: list[_HeldOut], contexts: Contexts, scales: Scales
 ) -> FloatArray:
     """What contexts add to the log-likelihood of each row's other columns, and of its class, (2, n)."""
     result, context, n_contexts = np.zeros((2, len(rows))), contexts.assign(rows.X), len(contexts.patterns)
     split = rows.counts(context, n_contexts, folds)
     for held, kept, design, by_class, prior, without, of_class in parts:
-        within = states_of(contexts, split[kept].sum(axis=0), by_class, scales, family)
+        within = states_of(contexts, split[kept].sum(axis=0), by_class, scales)
         known, codes = np.flatnonzero(context[held] >= 0), rows.codes[held]
         own, at = codes[known] * n_contexts + context[held[known]], held[known]
         result[0, at] = _of_states(design, within, contexts.columns)[known, own]
@@ -402,7 +395,9 @@ class ContextBayes(Mixture):
         return self
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        allowed = self._check_families()
+        if check_real(self.alpha, "alpha", 0) == 0:
+            raise ValueError("alpha must be above 0: a context or an outcome that training did not show may come.")
+        allowed = check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
         rows = TrainingRows(X, codes, weight, len(self.classes_), self.n_outcomes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
@@ -411,12 +406,12 @@ class ContextBayes(Mixture):
         folds = stratified_folds(codes, rows.n_classes, EM.n_folds, rng)
         by_fold = rows.counts(folds=folds)
         scales = Scales(self.n_outcomes_, by_fold.sum(axis=(0, 3, 4)), float(self.alpha), self._apart)
-        family = scales.choose_family(by_fold, allowed)
-        contexts, self.candidates_ = self._contexts(rows, scales, family, rng)
+        scales = scales.choose_family(by_fold, allowed)
+        contexts, self.candidates_ = self._contexts(rows, scales, rng)
         searched_at = perf_counter()
-        states, self.n_iter_ = fit_states(rows, contexts, scales, family)
+        states, self.n_iter_ = fit_states(rows, contexts, scales)
         self._set_states(states.classes, states.weights, states.tables)
-        self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
+        self.densities_ = [FAMILIES[kind] for kind in np.asarray(scales.family).tolist()]
         self.context_ = np.empty(0, dtype=np.intp) if contexts is None else contexts.columns
         self.context_values_ = np.empty((0, 0), dtype=np.intp) if contexts is None else contexts.patterns
         self.state_names_ = self.feature_names_ = None
@@ -427,13 +422,13 @@ class ContextBayes(Mixture):
         self.densities_, self.candidates_, self.n_iter_ = ["tables"] * self.n_features_in_, [], 0
 
     def _contexts(
-        self, rows: TrainingRows, scales: Scales, family: IntArray, rng: np.random.Generator
+        self, rows: TrainingRows, scales: Scales, rng: np.random.Generator
     ) -> tuple[Contexts | None, list[tuple[tuple[int, ...], float]]]:
         bundles = self.__dict__.pop("_bundles", [])
         if self.context is None:
             return None, []
         if isinstance(self.context, str) and self.context == "auto":
-            return choose_context(rows, scales, family, bundles, rng)
+            return choose_context(rows, scales, bundles, rng)
         columns = np.atleast_1d(np.asarray(self.context))
         if columns.ndim > 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) <= GROUPS.max_columns:
             raise ValueError(
@@ -446,11 +441,6 @@ class ContextBayes(Mixture):
                 f"context must be among the features 0..{self.n_features_in_ - 1}, got {columns.tolist()}."
             )
         return contexts_of(rows.X, columns, self.n_outcomes_, rows.weight), []
-
-    def _check_families(self) -> tuple[str, ...]:
-        if check_real(self.alpha, "alpha", 0) == 0:
-            raise ValueError("alpha must be above 0: a context or an outcome that training did not show may come.")
-        return check_families(self.density)
 
     def _check_stored_fit(self) -> None:
         super()._check_stored_fit()

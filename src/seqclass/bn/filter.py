@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
@@ -137,7 +138,8 @@ class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignor
         return self
 
     def _beyond_chance(self, p_values: FloatArray) -> BoolArray:
-        rejected = _discoveries(p_values, float(self.false_discovery_rate or 0.0)) & self.support_
+        found = false_discovery_control(p_values) <= float(self.false_discovery_rate or 0.0)
+        rejected: BoolArray = found & self.support_
         if not rejected.any() and self.support_.any():
             rejected[rank(np.where(self.support_, -self.scores_, np.inf))[0]] = True
         return rejected
@@ -241,12 +243,3 @@ def _halve(scores: FloatArray, wanted: int) -> tuple[float, BoolArray]:
     while (passing := _pass_threshold(scores, threshold)).sum() < wanted:
         threshold /= 2
     return threshold, passing
-
-
-def _discoveries(p_values: FloatArray, rate: float) -> BoolArray:
-    """Which hypotheses are rejected: all up to the last p-value below its rank's share of the rate."""
-    order = np.argsort(p_values, kind="stable")
-    below = np.flatnonzero(p_values[order] <= rate * np.arange(1, len(order) + 1) / len(order))
-    rejected = np.zeros(len(order), dtype=bool)
-    rejected[order[: below[-1] + 1 if below.size else 0]] = True
-    return rejected

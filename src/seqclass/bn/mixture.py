@@ -425,12 +425,12 @@ def dense_tables(
             for state, share in zip(own[mates].tolist(), softmax(joint[:, mates], axis=1).T):
                 table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
                 counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    family = scales.choose_family(counts, allowed)
+    scales = scales.choose_family(counts, allowed)
     total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*scales.counts.shape, len(states.classes)))
     for number in np.unique(drawn_with):
         alike = drawn_with == number
-        tables[:, :, alike] = scales.tables(total[:, :, None, alike], family)[:, :, 0]
-    return tables, family
+        tables[:, :, alike] = scales.tables(total[:, :, None, alike])[:, :, 0]
+    return tables, np.asarray(scales.family)
 
 
 @dataclass(repr=False, eq=False)

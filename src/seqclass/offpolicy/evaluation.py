@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, draw_columns
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.bn import ObservationModel
@@ -185,9 +185,7 @@ class Completions:
             shown = np.full(len(row), -1)
             if at.size:
                 likelihood = self.model._check_stage_likelihood(feature, state[at])
-                cumulated = likelihood[np.arange(at.size), :, label[at]].cumsum(axis=1)
-                drawn = (cumulated <= levels[at, place, None] * cumulated[:, -1:]).sum(axis=1)
-                shown[at] = np.minimum(drawn, likelihood.shape[1] - 1)
+                shown[at] = draw_columns(likelihood[np.arange(at.size), :, label[at]], levels[at, place])
                 values[at, place] = shown[at]
             state = self.model.advance(feature, state, shown)
         return values.reshape(len(evidence), uniforms.shape[1], -1)
