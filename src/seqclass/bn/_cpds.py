@@ -1,61 +1,18 @@
-"""Tables of a Bayesian network: counts, smoothing, and how well an edge predicts what was held out."""
+"""Tables of a Bayesian network: smoothing, and how well an edge predicts what was held out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import TIE, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import TIE, FloatArray, IntArray
 from seqclass.bn._checks import Codes
 
 #: Strengths among which the best is looked for; infinity stands for no dependence on the parent.
 STRENGTHS = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf])
-
-
-def count_family(
-    X: Codes, codes: IntArray, family: Sequence[int], sizes: IntArray, n_classes: int, weight: FloatArray | None
-) -> FloatArray:
-    """Count the joint outcomes of some features within each class."""
-    columns = dense_columns(X, np.asarray(family))
-    shape = tuple(int(sizes[j]) for j in family)
-    key = codes.astype(np.intp)
-    step = n_classes
-    for column, size in zip(columns.T[::-1], shape[::-1]):
-        key = key + column.astype(np.intp) * step
-        step *= size
-    whole = (columns >= 0).all(axis=1)
-    if not whole.all():
-        key, weight = key[whole], None if weight is None else weight[whole]
-    return np.bincount(key, weight, minlength=step).astype(np.float64).reshape(*shape, n_classes)
-
-
-def count_pairs(
-    X: Codes, codes: IntArray, edges: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None
-) -> list[FloatArray]:
-    """Count the joint outcomes of pairs of features within each class; see `count_family`."""
-    if sparse.issparse(X):
-        X = X.tocsc()
-    y = codes.astype(np.intp)
-    V = int(sizes.max(initial=1)) + 1
-    counts: list[FloatArray] = []
-    for part in chunks(len(edges), 40.0 * X.shape[0] + 16.0 * V * V * n_classes):
-        child, parent = edges[part].T
-        # a slot for the missing cells in front of the outcomes spares a mask
-        key = dense_columns(X, child).astype(np.intp) + 1 + np.arange(len(child)) * V
-        key *= V
-        key += dense_columns(X, parent)
-        key += 1
-        key *= n_classes
-        key += y[:, None]
-        repeated = None if weight is None else np.repeat(weight, len(child))
-        flat = np.bincount(key.ravel(), repeated, minlength=len(child) * V * V * n_classes).astype(np.float64)
-        for one, a, b in zip(flat.reshape(len(child), V, V, n_classes), child, parent):
-            counts.append(one[1 : sizes[a] + 1, 1 : sizes[b] + 1].copy())
-    return counts
 
 
 def dense_columns(X: Codes, columns: IntArray) -> IntArray:

@@ -21,8 +21,6 @@ from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     conditional_information,
-    count_family,
-    count_pairs,
     dense_columns,
     laplace,
     pays_off,
@@ -233,7 +231,22 @@ class Learner:
         if self.pairs is not None:
             places = [slice(start, start + size) for start, size in zip(self._starts.tolist(), self.sizes.tolist())]
             return [self.pairs[:, places[a], places[b]].transpose(1, 2, 0).copy() for a, b in edges.tolist()]
-        return count_pairs(self.X, self.codes, edges, self.sizes, self.n_classes, self.weight)
+        X, y, V = self.X, self.codes.astype(np.intp), int(self.sizes.max(initial=1)) + 1
+        counts: list[FloatArray] = []
+        for part in chunks(len(edges), 40.0 * X.shape[0] + 16.0 * V * V * self.n_classes):
+            child, parent = edges[part].T
+            # a slot for the missing cells in front of the outcomes spares a mask
+            key = dense_columns(X, child).astype(np.intp) + 1 + np.arange(len(child)) * V
+            key *= V
+            key += dense_columns(X, parent)
+            key += 1
+            key *= self.n_classes
+            key += y[:, None]
+            repeated = None if self.weight is None else np.repeat(self.weight, len(child))
+            flat = np.bincount(key.ravel(), repeated, minlength=len(child) * V * V * self.n_classes).astype(np.float64)
+            for one, a, b in zip(flat.reshape(len(child), V, V, self.n_classes), child, parent):
+                counts.append(one[1 : self.sizes[a] + 1, 1 : self.sizes[b] + 1].copy())
+        return counts
 
     @property
     def _starts(self) -> IntArray:
@@ -246,8 +259,19 @@ class Learner:
         size = math.prod(self.sizes[family].astype(np.float64).tolist()) * self.n_classes
         if size > TUNING.max_table:
             return None, np.nan
-        counts = count_family(self.X, self.codes, family, self.sizes, self.n_classes, self.weight)
-        return self.smooth(counts, self.single(child))
+        return self.smooth(self._count_family(family), self.single(child))
+
+    def _count_family(self, family: list[int]) -> FloatArray:
+        """Count the joint outcomes of some features within each class."""
+        columns, shape = dense_columns(self.X, np.asarray(family)), tuple(self.sizes[family].tolist())
+        key, step, weight = self.codes.astype(np.intp), self.n_classes, self.weight
+        for column, size in zip(columns.T[::-1], shape[::-1]):
+            key = key + column.astype(np.intp) * step
+            step *= size
+        whole = (columns >= 0).all(axis=1)
+        if not whole.all():
+            key, weight = key[whole], None if weight is None else weight[whole]
+        return np.bincount(key, weight, minlength=step).astype(np.float64).reshape(*shape, self.n_classes)
 
     def _pays(self, edges: IntArray) -> BoolArray:
         """Which edges of a tree predict the held-out child better than the class alone does."""
