@@ -126,7 +126,7 @@ def _in_two(rows: Any) -> IntArray:
 
 def halve(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, IntArray]:
     """Rows whose columns of more than three outcomes are cut in two, and the number of outcomes of each column."""
-    return _regroup(X, n_outcomes, weight, _in_two)
+    return _regroup(X, n_outcomes, weight, _in_two, None)
 
 
 def coarse(
@@ -142,11 +142,7 @@ def coarse(
 
 
 def _regroup(
-    X: Codes,
-    n_outcomes: IntArray,
-    weight: FloatArray,
-    group: Callable[[FloatArray], IntArray],
-    apart: BoolArray | None = None,
+    X: Codes, n_outcomes: IntArray, weight: FloatArray, group: Callable[[FloatArray], IntArray], apart: BoolArray | None
 ) -> tuple[Codes, IntArray]:
     counts = contingency_table(X, np.zeros(X.shape[0], dtype=np.intp), 1, n_outcomes, weight)[:, :, 0]
     groups = np.zeros((len(n_outcomes), int(n_outcomes.max()) + 1), dtype=np.int32)

@@ -402,37 +402,6 @@ def _shares_of(n_components: Any) -> dict[int, float]:
     return {n: share / total for n, share in shares.items() if share}
 
 
-def dense_tables(
-    rows: TrainingRows,
-    groups: Codes,
-    states: Components,
-    drawn_with: IntArray,
-    allowed: tuple[str, ...],
-    scales: Scales,
-) -> tuple[FloatArray, IntArray]:
-    """Tables of hidden states over all outcomes, of components that were found on groups of them.
-
-    What states of the same number in ``drawn_with`` share, the tables of each are drawn to.
-    """
-    n_folds = TUNING.n_folds if len(allowed) > 1 else 1
-    counts = np.zeros((n_folds, *scales.counts.shape, 1, len(states.classes)))
-    for c in range(int(states.classes.max()) + 1):
-        some, own = np.flatnonzero(rows.codes == c), np.flatnonzero(states.classes == c)
-        joint = state_likelihoods(groups[some], states.tables[:, :, own]) + np.log(states.weights[own])
-        X, fold = rows.X[some], np.arange(len(some)) % n_folds
-        for bag in np.unique(states.bag[own]):  # a row is in every bag
-            mates = states.bag[own] == bag
-            for state, share in zip(own[mates].tolist(), softmax(joint[:, mates], axis=1).T):
-                table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
-                counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    scales = scales.choose_family(counts, allowed)
-    total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*scales.counts.shape, len(states.classes)))
-    for number in np.unique(drawn_with):
-        alike = drawn_with == number
-        tables[:, :, alike] = scales.tables(total[:, :, None, alike])[:, :, 0]
-    return tables, np.asarray(scales.family)
-
-
 @dataclass(repr=False, eq=False)
 class ClassMixture(Mixture):
     """Mixture of naive Bayes models in each class: features are independent given the class and a hidden component.
@@ -562,16 +531,38 @@ class ClassMixture(Mixture):
         tables = states.tables
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
-            # averaged over, one component says what its class shares with the others, and more what they share in it
-            single = (states.bag == 0) & self._has_several_sizes & (min(self.shares_) == 1)
-            drawn_with = np.where(single, -1, states.classes)
-            scales = Scales(self.n_outcomes_, rows.counts()[0].sum(axis=(2, 3)), settings.alpha, self._apart)
-            tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, scales)
+            tables, family = self._dense_tables(rows, groups.X, states, allowed)
         self._set_states(states.classes, states.weights, tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
         self.timings_ = {"structure": chosen_at - began, "parameters": perf_counter() - chosen_at}
+
+    def _dense_tables(
+        self, rows: TrainingRows, groups: Codes, states: Components, allowed: tuple[str, ...]
+    ) -> tuple[FloatArray, IntArray]:
+        """Tables of hidden states over all outcomes, of components that were found on groups of them, and families."""
+        n_folds = TUNING.n_folds if len(allowed) > 1 else 1
+        scales = Scales(self.n_outcomes_, rows.counts()[0].sum(axis=(2, 3)), float(self.alpha), self._apart)
+        counts = np.zeros((n_folds, *scales.counts.shape, 1, len(states.classes)))
+        for c in range(int(states.classes.max()) + 1):
+            some, own = np.flatnonzero(rows.codes == c), np.flatnonzero(states.classes == c)
+            joint = state_likelihoods(groups[some], states.tables[:, :, own]) + np.log(states.weights[own])
+            X, fold = rows.X[some], np.arange(len(some)) % n_folds
+            for bag in np.unique(states.bag[own]):  # a row is in every bag
+                mates = states.bag[own] == bag
+                for state, share in zip(own[mates].tolist(), softmax(joint[:, mates], axis=1).T):
+                    table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
+                    counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
+        scales = scales.choose_family(counts, allowed)
+        total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*scales.counts.shape, len(states.classes)))
+        # averaged over, one component says what its class shares with the others, and more what they share in it
+        single = (states.bag == 0) & self._has_several_sizes & (min(self.shares_) == 1)
+        drawn_with = np.where(single, -1, states.classes)
+        for number in np.unique(drawn_with):
+            alike = drawn_with == number
+            tables[:, :, alike] = scales.tables(total[:, :, None, alike])[:, :, 0]
+        return tables, np.asarray(scales.family)
 
     def _kinds(self) -> HiddenTables:
         return HiddenTables(self.weights_, self.hidden_class_, self.tables_)

@@ -191,20 +191,6 @@ class Completions:
         return values.reshape(len(evidence), uniforms.shape[1], -1)
 
 
-def direct_scores(
-    records: Records, rows: IntArray, label: IntArray, completions: Completions, replayer: Replayer
-) -> FloatArray:
-    """Expected parts of some rows given all that was seen of each, and its class, (len(rows), n_parts)."""
-    result = np.empty((len(rows), len(PARTS)))
-    for part in chunks(len(rows), completions.n_samples * (16.0 * completions.asked.size + 200)):
-        some = rows[part]
-        drawn = completions.draw(records.codes[some], label[part], np.arange(len(some)))
-        who = np.repeat(some, completions.n_samples)
-        parts = replayer.run(drawn.reshape(len(who), -1), who).parts(records.label[who])
-        result[part] = parts.reshape(len(some), completions.n_samples, -1).mean(axis=1)
-    return result
-
-
 def robust_scores(
     records: Records,
     rows: IntArray,
@@ -588,8 +574,19 @@ class _Study:
             label = np.searchsorted(model.classes_, self.labels[rows])
             completions = Completions(model, records.asked, self.n_samples, self.rng)
             if method == "direct":
-                scores[rows] = direct_scores(records, rows, label, completions, self.replayer)
+                scores[rows] = self._direct_scores(rows, label, completions)
             else:
                 chances = self.chances if self.given else fit_chances(records, self.recording, train, self.chances)
                 scores[rows] = robust_scores(records, rows, label, completions, self.replayer, chances)
         return scores
+
+    def _direct_scores(self, rows: IntArray, label: IntArray, completions: Completions) -> FloatArray:
+        """Expected parts of some rows given all that was seen of each, and its class, (len(rows), n_parts)."""
+        records, result = self.records, np.empty((len(rows), len(PARTS)))
+        for part in chunks(len(rows), self.n_samples * (16.0 * records.asked.size + 200)):
+            some = rows[part]
+            drawn = completions.draw(records.codes[some], label[part], np.arange(len(some)))
+            who = np.repeat(some, self.n_samples)
+            parts = self.replayer.run(drawn.reshape(len(who), -1), who).parts(records.label[who])
+            result[part] = parts.reshape(len(some), self.n_samples, -1).mean(axis=1)
+        return result

@@ -284,7 +284,7 @@ class Dependency:
             squares = self._squares(_ALL, _ALL, members) + _share(column, _ALL, _ALL)
             return float(self._means(squares[None])[0])
         points = DistinctRows.from_keys(self._row_keys(column, members), self.codes, self.n_classes, self.first_out)
-        return self._sum_shares(points, column, _Sum(len(column), floor, np.inf), members)
+        return self._sum_shares(points, column, _Sum(len(column), floor, np.inf), members, None)
 
     def __getstate__(self) -> dict[str, Any]:
         # what can be made from the columns need not be in a file
@@ -329,7 +329,7 @@ class Dependency:
             shares, known = lists.shares(self.rule, x, self.codes, points.out, blocks)
             total.take(float(shares[known].sum()), int(known.sum()))
             which = np.flatnonzero(~known)
-        return self._sum_shares(points, x, total, which=which)
+        return self._sum_shares(points, x, total, (), which)
 
     def _lists(self, x: FloatArray) -> NearestRows | None:
         """Nearest rows by the columns held, from the second column on that is asked about; by ``x`` if none is held."""
@@ -346,14 +346,9 @@ class Dependency:
         return self._nearest
 
     def _sum_shares(
-        self,
-        points: DistinctRows,
-        x: FloatArray,
-        total: _Sum,
-        members: Sequence[int] = (),
-        which: IntArray | None = None,
+        self, points: DistinctRows, x: FloatArray, total: _Sum, members: Sequence[int], which: IntArray | None
     ) -> float:
-        """Add up the shares of some points, by default of all, in the columns but for some members and with ``x``."""
+        """Add up the shares of some points, or of all, in the columns but for some members and with ``x``."""
         for part in _blocks(len(points), len(points) if which is None else len(which)):
             if total.is_settled:
                 break
