@@ -43,18 +43,10 @@ def _work_out(agent: Agent) -> str:
 def acting_fingerprint(agent: Agent) -> str:
     """Digest of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
     digest = hashlib.sha256(fingerprint(agent).encode())
-    acts = (
-        agent.policy,
-        agent.coder,
-        agent.encoder,
-        agent.support,
-        agent.decisions,
-        agent.charge_missing,
-        agent.handle_unknown,
-        agent.differential,
-    )
+    acts = ("policy", "coder", "encoder", "support", "decisions", "charge_missing", "handle_unknown", "differential")
     with suppress(TypeError):  # parts of other packages cannot be written down
-        digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))
+        parts = [getattr(agent, name) for name in acts]
+        digest.update(content_digest(parts, without=("seconds", "certify_seconds", "timings_")))
     return digest.hexdigest()[:32]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.ordering import check_order
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -354,39 +356,31 @@ class StageContexts:
     def number(self, stage: int, values: IntArray) -> IntArray:
         """Number of the context of each row of values."""
         self._reach(stage)
-        if stage not in self._lookups:
-            self._lookups[stage] = self._make_lookup(stage)
-        strides, numbers = self._lookups[stage]
+        strides, numbers = self._once("numbers", stage, lambda: self._make_lookup(stage))
         return np.asarray(numbers[_keys(values, strides)])
 
     def next_positions(self, stage: int) -> IntArray:
         """Where the next stage's `memory` is among that of a stage and its own feature, which comes last."""
-        if stage not in self._next_positions:
-            self._next_positions[stage] = _positions(
-                self.memory[stage + 1], np.append(self.memory[stage], self.order[stage])
-            )
-        return self._next_positions[stage]
+        memory, asked = self.memory, self.order[stage]
+        return self._once("next", stage, lambda: _positions(memory[stage + 1], np.append(memory[stage], asked)))
 
     def places(self, stage: int) -> IntArray:
         """Where the `features` of a stage are among its `memory`."""
-        if stage not in self._places:
-            self._places[stage] = _positions(self.features(stage), self.memory[stage])
-        return self._places[stage]
+        return self._once("places", stage, lambda: _positions(self.features(stage), self.memory[stage]))
+
+    def _once(self, what: str, stage: int, make: Callable[[], T]) -> T:
+        """What is worked out for a stage when it is first asked for."""
+        if (what, stage) not in self._made:
+            self._made[what, stage] = make()
+        made: T = self._made[what, stage]
+        return made
 
     @cached_property
-    def _next_positions(self) -> dict[int, IntArray]:
-        return {}
-
-    @cached_property
-    def _places(self) -> dict[int, IntArray]:
+    def _made(self) -> dict[tuple[str, int], Any]:
         return {}
 
     @cached_property
     def _tables(self) -> dict[int, FloatArray]:
-        return {}
-
-    @cached_property
-    def _lookups(self) -> dict[int, tuple[IntArray, IntArray]]:
         return {}
 
     def _make_lookup(self, stage: int) -> tuple[IntArray, IntArray]:

@@ -185,18 +185,9 @@ def start_search(selected: BoolArray, seed: int, evaluator: Evaluator, settings:
         c = 10 / std if std > 0 else math.inf  # ten standard deviations of the score over folds are one unit of 1/c
     cool = CoolDown(selected, settings.cooling, std) if settings.cool_down else None
     state = SearchState(selected.copy(), seed, score, c, SearchProgress(), cool)
-    counted = (
-        score,
-        score,
-        evaluator.best_score,
-        True,
-        False,
-        0.0,
-        0.0,
-        evaluator.n_evaluations,
-        evaluator.elapsed_seconds,
-    )
-    state.steps.append(SemiRFSStep(0, "start", 0, 0, len(subset), *counted))
+    scored = score, score, evaluator.best_score
+    spent = evaluator.n_evaluations, evaluator.elapsed_seconds
+    state.steps.append(SemiRFSStep(0, "start", 0, 0, len(subset), *scored, True, False, 0.0, 0.0, *spent))
     return state
 
 
