@@ -23,19 +23,13 @@ class Drawn:
     """Candidates of a sample: their keys, chunks, places there, and rows; the least keys of a class are drawn."""
 
     key: FloatArray
-    chunk: IntArray
-    place: IntArray
+    at: IntArray  # (n, 2), chunk and place
     X: list[Any]
     y: list[Any]
 
     def __add__(self, other: Drawn) -> Drawn:
-        return Drawn(
-            np.concatenate([self.key, other.key]),
-            np.concatenate([self.chunk, other.chunk]),
-            np.concatenate([self.place, other.place]),
-            self.X + other.X,
-            self.y + other.y,
-        )
+        key, at = np.concatenate([self.key, other.key]), np.concatenate([self.at, other.at])
+        return Drawn(key, at, self.X + other.X, self.y + other.y)
 
     def cut(self, sizes: dict[Any, int], n: int) -> Drawn:
         """Keep those of each class with the least keys, in the order of the data."""
@@ -45,8 +39,8 @@ class Drawn:
             own = np.flatnonzero(y == label)
             kept.append(own[np.argsort(self.key[own], kind="stable")[:most]])
         rows = np.concatenate(kept)
-        rows = rows[np.lexsort((self.place[rows], self.chunk[rows]))]
-        return Drawn(self.key[rows], self.chunk[rows], self.place[rows], [_pick_rows(self.X, rows)], [y[rows]])
+        rows = rows[np.lexsort(self.at[rows, ::-1].T)]
+        return Drawn(self.key[rows], self.at[rows], [_pick_rows(self.X, rows)], [y[rows]])
 
     def rows(self) -> tuple[Any, Any]:
         return self.X[0], self.y[0]
@@ -80,7 +74,8 @@ def _draw_of_chunk(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
     limit = np.array([below.get(label, 0.0) for label in distinct.tolist()])
     place = np.flatnonzero(key < limit[at])
     rows = take_rows(plain_data(chunk.X), place)
-    return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [distinct[at[place]]])
+    where = np.column_stack([np.full(len(place), chunk.number), place])
+    return Drawn(key[place], where, [rows], [distinct[at[place]]])
 
 
 def _pick_rows(parts: list[Any], rows: IntArray) -> Any:

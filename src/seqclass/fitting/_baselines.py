@@ -40,6 +40,14 @@ class BaselineTuning:
 TUNING = BaselineTuning()
 
 
+class FoldDecisions(NamedTuple):
+    """What is done with rows of a fold, or of all."""
+
+    prices: FloatArray
+    decided: IntArray
+    counts: IntArray
+
+
 def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:
     """Held-out cost of the best decision under the class frequencies of each training part."""
     counted = np.ones(len(label)) if weight is None else weight
@@ -49,23 +57,15 @@ def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray, weight:
         prior = np.bincount(label[fold != number], counted[fold != number], len(costs))
         decided[fold == number] = int(np.argmin(prior @ costs))
     nothing = np.zeros(int(held.sum()))
-    return score_decisions(
-        "Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8), weight
-    )
+    acted = FoldDecisions(nothing, decided[held], nothing.astype(np.int8))
+    return score_decisions("Deciding at once", costs, label, fold, acted, weight)
 
 
 def score_decisions(
-    name: str,
-    costs: FloatArray,
-    label: IntArray,
-    fold: IntArray,
-    decided: IntArray,
-    prices: FloatArray,
-    counts: IntArray,
-    weight: FloatArray | None,
+    name: str, costs: FloatArray, label: IntArray, fold: IntArray, acted: FoldDecisions, weight: FloatArray | None
 ) -> HeldOut:
     """Decisions of the rows that were held out, with what they cost."""
-    truth = label[fold >= 0]
+    truth, (prices, decided, counts) = label[fold >= 0], acted
     errors = (decided != truth) & (decided < len(costs))
     decided = decided.astype(smallest_int(costs.shape[1]))
     counts = counts.astype(smallest_int(int(counts.max(initial=0))))
@@ -77,9 +77,8 @@ def score_decisions(
 
 def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:
     """Held-out cost of a linear model on few features, as `HeldOut` describes it; ``X`` holds numbers."""
-    place = np.cumsum(fold >= 0) - 1
-    n = int((fold >= 0).sum())
-    decided, counts, prices = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp), np.zeros(n)
+    held = fold[fold >= 0]
+    decided, counts, prices = np.zeros(held.shape, np.intp), np.zeros(held.shape, np.intp), np.zeros(held.shape)
     rng = np.random.default_rng(0)
     X = X.tocsr() if sp.issparse(X) else X
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
@@ -89,10 +88,10 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
             most = min(TUNING.max_rows, max(500, CHUNK_BYTES // (8 * max(1, X.shape[1]))))
             train = train if len(train) <= most else np.sort(rng.choice(train, most, replace=False))
             part = _Part(fit, X, label, train)
-            at = place[test]
+            at = held == number
             decided[at], counts[at], prices[at] = part.decide_rows(part.choose_model(), test)
-    costs = fit.agent.problem.decision_costs
-    return score_decisions("Linear model", costs, label, fold, decided, prices, counts, weight)
+    costs, acted = fit.agent.problem.decision_costs, FoldDecisions(prices, decided, counts)
+    return score_decisions("Linear model", costs, label, fold, acted, weight)
 
 
 class _Moments(NamedTuple):

@@ -18,7 +18,7 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
 from seqclass._utils.warned import HeldOutWarning, warn_caller
 from seqclass.agent.agent import Agent, acquire_rows, to_numbers
-from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
+from seqclass.fitting._baselines import FoldDecisions, deciding_at_once, linear, score_decisions
 from seqclass.fitting._calibration import CalibrationFold, exponents_of
 from seqclass.fitting._fit import Fit, Found, asking_without, fit_without, replan
 from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
@@ -26,14 +26,6 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import FirstK
 from seqclass.pomdp.solvers.ordering.observed import order_from_rows
-
-
-class FoldDecisions(NamedTuple):
-    """What a classifier does with the rows of a fold."""
-
-    prices: FloatArray
-    decided: IntArray
-    counts: IntArray
 
 
 class AtBudgets(NamedTuple):
@@ -138,10 +130,10 @@ def collect_folds(
 ) -> HeldOut:
     """What all folds did, by an agent of any of them; nothing is summed up yet."""
     order = np.argsort(np.argsort(fold[fold >= 0], kind="stable"))
-    prices, decided, counts = (np.concatenate(column)[order] for column in zip(*decisions))
+    acted = FoldDecisions(*(np.concatenate(column)[order] for column in zip(*decisions)))
     label = np.searchsorted(agent.classes, plain_labels(y))  # every training part has every class
     costs = agent.problem.decision_costs
-    return score_decisions(name or "Classifier", costs, label, fold, decided, prices, counts, weight)
+    return score_decisions(name or "Classifier", costs, label, fold, acted, weight)
 
 
 def cross_fit(
