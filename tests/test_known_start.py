@@ -34,7 +34,6 @@ from seqclass.pomdp import (
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.optimum import expand
-from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import initial_beliefs
 
 ALIKE = 1e-9
@@ -412,9 +411,9 @@ def test_what_begins_every_case_alike_refuses(order, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pomdp_py", None)  # to install it would not help
     X, y = drawn(15)
     clf = fitted(X, y, order=order)
-    for write in (write_pomdp, write_pomdpx):
+    for name in ("a.pomdp", "a.pomdpx"):
         with pytest.raises(ValueError, match="a file begins every case alike, and something is known"):
-            write(clf.problem_, tmp_path / "a.pomdp")
+            write_pomdp(clf.problem_, tmp_path / name)
     with pytest.raises(ValueError, match="PomdpPyPlanner begins every case alike"):
         fitted(X, y, order=order, solver=PomdpPyPlanner())
     with pytest.raises(ValueError, match="knows columns at the start"):

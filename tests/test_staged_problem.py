@@ -27,7 +27,6 @@ from seqclass.pomdp import (
     write_pomdp,
 )
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
-from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.problem import BeliefState, outcome_likelihood
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -242,10 +241,10 @@ def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
             assert np.array_equal(found.region, stopping_regions(plain, stage, context=context, resolution=5).region)
     if n_classes == 2:
         np.testing.assert_array_equal(thresholds(policy).lower, thresholds(plain).lower)
-    for write in (write_pomdp, write_pomdpx):
+    for kind in ("pomdp", "pomdpx"):
         for number, written in enumerate((problem, tables)):
-            write(written, tmp_path / str(number))
-        assert (tmp_path / "0").read_text() == (tmp_path / "1").read_text()
+            write_pomdp(written, tmp_path / f"{number}.{kind}")
+        assert (tmp_path / f"0.{kind}").read_text() == (tmp_path / f"1.{kind}").read_text()
 
 
 def test_state_in_no_context(make_tree):

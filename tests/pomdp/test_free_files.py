@@ -22,7 +22,6 @@ from seqclass.pomdp import (
     read_policy,
     write_pomdp,
 )
-from seqclass.pomdp.files.pomdpx import write_pomdpx
 from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
@@ -111,7 +110,8 @@ def solved(problem: Any, path: Path, **settings: Any) -> Solved:
 
 
 def solved_factored(problem: Any, path: Path, **settings: Any) -> Solved:
-    write_pomdpx(problem, path, **settings)
+    path = path.with_suffix(".pomdpx")
+    write_pomdp(problem, path, **settings)
     model = read_factored(path)
     model.n_end = len(model.start) // 2
     check(model, problem.n_questions)
@@ -307,13 +307,13 @@ def read_cassandra_head(path: Path) -> list[str]:
 
 
 def test_variables_of_a_factored_file(tmp_path: Path) -> None:
-    write_pomdpx(two_sensors(), tmp_path / "a")
-    variables = read_factored(tmp_path / "a").variables
+    write_pomdp(two_sensors(), tmp_path / "a.pomdpx")
+    variables = read_factored(tmp_path / "a.pomdpx").variables
     assert variables["ac"] == ["ask0", "ask1", "d0", "d1", "d2"]
     assert (variables["q0_0"], variables["ob"], variables["y_0"]) == (["open", "asked"], ["o0", "o1"], ["c0", "c1"])
     case = tree_case(1)
-    write_pomdpx(case.problem, tmp_path / "a")
-    variables = read_factored(tmp_path / "a").variables
+    write_pomdp(case.problem, tmp_path / "a.pomdpx")
+    variables = read_factored(tmp_path / "a.pomdpx").variables
     assert variables["q1_0"] == ["open", *(f"o{v}" for v in range(case.problem.n_outcomes[1]))]
     assert variables["ob"] == ["o0"]  # answers are seen as variables of their own
 
@@ -325,11 +325,11 @@ def test_budgets_in_factored_files(tmp_path: Path) -> None:
         assert -found.value == pytest.approx(optimal_cost(problem), abs=1e-9)
     limited = grouped.replace(max_cost=0.5, full_prices=np.array([0.3, 0.35]))
     with pytest.raises(ValueError, match=r"which question came first; write a \.pomdp file"):
-        write_pomdpx(limited, tmp_path / "b")
+        write_pomdp(limited, tmp_path / "b.pomdpx")
     many = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1, any_order=True, max_questions=2)
     with pytest.raises(ValueError, match=r"would have 4,398,046,511,104 states .* or write a .pomdp file"):
-        write_pomdpx(many, tmp_path / "b")
-    assert not (tmp_path / "b").exists()
+        write_pomdp(many, tmp_path / "b.pomdpx")
+    assert not (tmp_path / "b.pomdpx").exists()
 
 
 def test_files_of_other_problems_are_refused(tmp_path: Path) -> None:

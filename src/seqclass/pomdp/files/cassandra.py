@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass.pomdp.files._layout import END, Layout, check_discount, labels, layout_of, number, scale, write_lines
-from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.files.pomdpx import pomdpx_lines
 from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -174,14 +174,14 @@ def write_pomdp(
     start: 0.5 0.5 0.0 0.0 0.0
     """
     check_problem(problem)
-    if Path(path).suffix.lower() == ".pomdpx":
-        options = {} if discount is None else {"discount": discount}
-        write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **options)
-        return
-    discount = 1.0 if discount is None else discount
-    endings = labels(classes, problem.n_classes, "classes", "")
+    extended = Path(path).suffix.lower() == ".pomdpx"
+    endings = labels(classes, problem.n_classes, "classes", "c" if extended else "")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    write_lines(path, _lines(layout_of(problem, n_stages), discount, endings, stops))
+    if extended:
+        lines = pomdpx_lines(problem, n_stages, 0.999 if discount is None else discount, endings, stops)
+    else:
+        lines = _lines(layout_of(problem, n_stages), 1.0 if discount is None else discount, endings, stops)
+    write_lines(path, lines)
 
 
 def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:

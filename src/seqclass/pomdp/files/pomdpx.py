@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -16,10 +14,8 @@ from seqclass.pomdp.files._layout import (
     Layout,
     StageLayout,
     check_discount,
-    labels,
     number,
     scale,
-    write_lines,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -100,7 +96,7 @@ def _document(
 
 
 def _free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: list[str]) -> Iterator[str]:
-    """Lines of the file of a problem in any order; see `write_pomdpx`."""
+    """Lines of the file of a problem in any order; see `write_pomdp`."""
     discount = check_discount(discount, layout.n_stages)
     by_set, hidden = layout.nodes.by_set, layout.state_names_of(classes)
     shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
@@ -194,24 +190,15 @@ def _free_observations(layout: FreeLayout, hidden: list[str], stops: list[str]) 
         yield _entry(f"{stop} * -", np.eye(1, width)[0])
 
 
-def write_pomdpx(
-    problem: AcquisitionProblem,
-    path: str | os.PathLike[str],
-    *,
-    discount: float = 0.999,
-    n_stages: int | None = None,
-    classes: Sequence[Any] | None = None,
-    decisions: Sequence[Any] | None = None,
-) -> None:
-    """Write an acquisition problem as POMDPX; see `write_pomdp`."""
-    hidden = labels(classes, problem.n_classes, "classes", "c")
-    stops = labels(decisions, problem.n_decisions, "decisions", "d")
-    if problem.any_order:
-        layout = FreeLayout(problem, n_stages)
-        layout.check_observed()
-        write_lines(path, _free_lines(layout, discount, hidden, stops))
-    else:
-        write_lines(path, _lines(StageLayout(problem, n_stages), discount, hidden, stops))
+def pomdpx_lines(
+    problem: AcquisitionProblem, n_stages: int | None, discount: float, hidden: list[str], stops: list[str]
+) -> Iterator[str]:
+    """Lines of the file of a problem; see `write_pomdp`."""
+    if not problem.any_order:
+        return _lines(StageLayout(problem, n_stages), discount, hidden, stops)
+    layout = FreeLayout(problem, n_stages)
+    layout.check_observed()
+    return _free_lines(layout, discount, hidden, stops)
 
 
 def _lines(layout: StageLayout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
