@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from inspect import get_annotations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -25,10 +25,13 @@ from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
 from seqclass.pomdp.solvers.training import TrainingCases
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import MAX_HISTORIES
 
 __all__ = ["Solver", "ValueSolver"]
+
+_Policy = TypeVar("_Policy", bound=Policy)
 
 
 #: The horizon is doubled from here on.
@@ -299,15 +302,16 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
     policy = with_info(policy, certify_seconds=info.certify_seconds + time.perf_counter() - began)
     if not info.lower < lower <= info.upper * (1 + ROUNDING):  # what is above the upper end, which is certain, is wrong
         return policy
-    lower = min(lower, info.upper)
-    gap = (info.upper - lower) / info.upper
-    return with_info(
-        policy,
-        status="converged" if info.status == "wide gap" and gap <= WIDE_GAP else info.status,
-        lower=lower,
-        gap=gap,
-        confidence=CONFIDENCE,
-    )
+    policy = with_bounds(policy, lower, info.upper, CONFIDENCE)
+    near = info.status == "wide gap" and policy.info.gap <= WIDE_GAP
+    return with_info(policy, status="converged") if near else policy
+
+
+def with_bounds(policy: _Policy, lower: float, upper: float, confidence: float = 1.0, **changes: Any) -> _Policy:
+    """Return the policy with bounds over all orders, and other fields of its `info` replaced."""
+    lower = min(lower, upper)
+    gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
+    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders", **changes)
 
 
 def without_certificate(solver: Solver) -> Solver:

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,14 +39,11 @@ from seqclass.pomdp.one_step import fill_rows, remaining_questions, row_parts, s
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
 from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
-from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.base import Solver, with_bounds
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
-from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import MAX_HISTORIES, walk_policy
 
 __all__ = ["ExactFreeOrder"]
-
-_Policy = TypeVar("_Policy", bound=Policy)
 
 
 #: Where nothing is planned, two questions ahead at the most promising ones.
@@ -205,13 +202,6 @@ def policy_of_search(search: OrderSearch) -> PlannedPolicy:
     problem, wide = search.problem, search.high - search.low > WIDE_GAP * search.high
     info = SolveInfo("wide gap" if wide else "converged", n_stages=problem.n_stages, size=search.n_nodes)
     return with_bounds(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
-
-
-def with_bounds(policy: _Policy, lower: float, upper: float, confidence: float = 1.0, **changes: Any) -> _Policy:
-    """Return the policy with bounds over all orders, and other fields of its `info` replaced."""
-    lower = min(lower, upper)
-    gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
-    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders", **changes)
 
 
 class PlannedPolicy(Policy):

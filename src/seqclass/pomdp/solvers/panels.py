@@ -277,7 +277,7 @@ class Panels(_PanelSolver):
             once = PanelPolicy(PanelValues(problem), (1, problem.n_questions), self.n_branches, True)
             tried += [self._follow("one visit", once, cases), self._sequential(problem, cases)]
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
-            choice = OrderingChoice(chosen.name, tuple(one.report(cases, chosen) for one in tried))
+            choice = OrderingChoice(chosen.name, tuple(one.report(cases.mean_and_error, chosen) for one in tried))
         if rows is not None:
             chosen, choice = choose_on_rows(chosen, tried, choice, rows)
         seconds = time.perf_counter() - started

@@ -33,8 +33,8 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, has_requirements
 from seqclass.pomdp.solve_info import WIDE_GAP, OrderingChoice, SolveInfo
-from seqclass.pomdp.solvers.base import Solver, on_cases, without_certificate
-from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact, with_bounds
+from seqclass.pomdp.solvers.base import Solver, on_cases, with_bounds, without_certificate
+from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, TriedPolicy, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
@@ -659,7 +659,7 @@ class _RuleSearch:
         return best
 
     def _report(self, chosen: TriedPolicy) -> OrderingChoice:
-        candidates = tuple(tried.report(self.cases, chosen) for tried in self.tried)
+        candidates = tuple(tried.report(self.cases.mean_and_error, chosen) for tried in self.tried)
         return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
 
     def _cost(self, tried: TriedPolicy) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,10 +94,12 @@ class TriedPolicy:
         n = min(len(self.costs), len(other.costs))
         return self.costs[:n] - other.costs[:n]
 
-    def report(self, cases: TrialCases, chosen: TriedPolicy) -> OrderingCandidate:
+    def report(
+        self, mean_and_error: Callable[[FloatArray], tuple[float, float]], chosen: TriedPolicy
+    ) -> OrderingCandidate:
         """What is told of it beside the one that was chosen."""
-        cost, above = cases.mean_and_error(self.costs), cases.mean_and_error(self.differs(chosen))
-        n_questions = cases.mean_and_error(self.n_questions)[0]
+        above = (0.0, 0.0) if self is chosen else mean_and_error(self.differs(chosen))
+        cost, n_questions = mean_and_error(self.costs), mean_and_error(self.n_questions)[0]
         found = OrderingCandidate(self.name, *cost, *above, n_questions, len(self.costs), self.seconds)
         return replace(found, n_paths=self.n_paths, dropped=self.dropped, may_save=self.may_save)
 

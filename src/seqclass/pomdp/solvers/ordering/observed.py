@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.policy import Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
+from seqclass.pomdp.solve_info import OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import TriedPolicy, mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
@@ -40,7 +41,7 @@ def select_on_rows(policy: Policy, order: IntArray, solver: Adaptive, rows: Trai
     choice = info.ordering or OrderingChoice("", ())
     own = TriedPolicy(choice.chosen, policy, seconds=info.seconds)
     taken, choice = choose_on_rows(own, [own, along], choice, rows)
-    if taken is along:
+    if taken.policy is along.policy:
         policy = solver.certify(with_info(along.policy, certify_seconds=info.certify_seconds))
     return with_info(policy, ordering=choice, seconds=info.seconds + along.seconds)
 
@@ -49,17 +50,12 @@ def choose_on_rows(
     chosen: TriedPolicy, tried: list[TriedPolicy], choice: OrderingChoice, rows: TrainingCases
 ) -> tuple[TriedPolicy, OrderingChoice]:
     """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
-    weight, begun = rows.weight, rows.begin(rows.outcomes)
-    costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
-    best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
-    saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
-    taken = best if saved > beyond(error) else chosen
-    least = costs[id(taken)][0]
-    observed = tuple(
-        candidate_on_rows(one.name, cost, least, asked, one.seconds, weight)
-        for one in tried
-        for cost, asked in [costs[id(one)]]
-    )
+    begun, mean_on_rows = rows.begin(rows.outcomes), partial(mean_and_error, weight=rows.weight)
+    on_rows = [TriedPolicy(one.name, one.policy, *row_costs(one.policy, rows, begun), one.seconds) for one in tried]
+    best, own = min(on_rows, key=lambda one: mean_on_rows(one.costs)[0]), on_rows[tried.index(chosen)]
+    saved, error = mean_on_rows(own.differs(best))
+    taken = best if saved > beyond(error) else own
+    observed = tuple(one.report(mean_on_rows, taken) for one in on_rows)
     return taken, replace(choice, chosen=taken.name, observed=observed)
 
 
@@ -72,22 +68,11 @@ def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) 
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 
-def candidate_on_rows(
-    name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float, weight: FloatArray | None
-) -> OrderingCandidate:
-    """A candidate on real cases, beside one of the costs ``least``."""
-    above = (0.0, 0.0) if cost is least else mean_and_error(cost - least, weight)
-    asked_on_average = mean_and_error(asked, weight)[0]
-    return OrderingCandidate(name, *mean_and_error(cost, weight), *above, asked_on_average, len(cost), seconds)
-
-
 def row_costs(
     policy: Policy, rows: TrainingCases, begun: tuple[BeliefState, IntArray] | None
 ) -> tuple[FloatArray, FloatArray]:
     """What real cases cost, and how many questions each is asked."""
     acquired = acquire(policy, rows.outcomes, charge_missing=rows.charge_missing, start=begun)
-    asked = (acquired.leaf_question >= 0).sum(axis=1).astype(float)
-    decided = np.asarray(acquired.leaf_decision)[acquired.leaf]
-    return acquired.leaf_price[acquired.leaf] + policy.problem.decision_costs[rows.classes, decided], asked[
-        acquired.leaf
-    ]
+    asked, leaf = (acquired.leaf_question >= 0).sum(axis=1).astype(float), acquired.leaf
+    errors = policy.problem.decision_costs[rows.classes, acquired.leaf_decision[leaf]]
+    return acquired.leaf_price[leaf] + errors, asked[leaf]
