@@ -82,10 +82,10 @@ def test_the_bound_knows_what_was_not_seen():
     above = []
     for count in rng.binomial(n, 0.001, n_draws):
         paths = PathCosts(0.0, n, np.full(2, 1 / n), np.array([n - count, count]), np.ones(2), np.array([1.0, 100.0]))
-        above.append(paths.at_most(paths, 100.0, 0.05) >= 1 + 0.099)
+        above.append(paths.end(paths, 100.0, 0.05, -1.0) >= 1 + 0.099)
     assert np.mean(above) >= 0.95
     alike = PathCosts(0.0, n, np.full(1, 1 / n), np.full(1, n), np.ones(1), np.ones(1))
-    assert 1.1 < alike.at_most(alike, 100.0, 0.05) < 1.5  # 100 / 1000 * log(20) = 0.3 above
+    assert 1.1 < alike.end(alike, 100.0, 0.05, -1.0) < 1.5  # 100 / 1000 * log(20) = 0.3 above
 
 
 def test_a_certain_end_stays_where_a_sample_contradicts_it(no_hints, monkeypatch):

@@ -256,9 +256,10 @@ class Histories:
         self.ends: list[IntArray] = []
         self.parents: list[IntArray] = []
         self.seen: list[IntArray] = []
-        self.prices = [np.empty(0)]
-        self.last = [np.empty((0, policy.problem.n_classes))]
-        self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
+        #: Beliefs, decisions and prices of those that have ended.
+        self.leaves: list[tuple[Any, ...]] = [
+            (np.empty((0, policy.problem.n_classes)), np.empty(0, dtype=np.intp), np.empty(0))
+        ]
 
     def ask(self, level: Level) -> IntArray:
         belief = level.belief
@@ -283,9 +284,7 @@ class Histories:
             self._expect(before, belief, question, ends)
         if ends.size:
             posterior = belief.probabilities[ends]
-            self.last.append(posterior)
-            self.decisions.append(self.policy.problem.decide(posterior))
-            self.prices.append(belief.spent[ends])
+            self.leaves.append((posterior, self.policy.problem.decide(posterior), belief.spent[ends]))
             self._end(stop)
         return question
 
@@ -339,11 +338,12 @@ class Histories:
             following = np.concatenate(self.following)
             price, saving, added = recorded["price"], recorded["saving"], recorded["added"]
             expected = Expected(price, saving, added, following, recorded["demanded"] == 1)
+        leaf_belief, leaf_decision, leaf_price = map(np.concatenate, zip(*self.leaves))
         return Acquisition(
             leaf=self.leaf,
-            leaf_belief=np.concatenate(self.last),
-            leaf_decision=np.concatenate(self.decisions),
-            leaf_price=np.concatenate(self.prices),
+            leaf_belief=leaf_belief,
+            leaf_decision=leaf_decision,
+            leaf_price=leaf_price,
             leaf_question=recorded["question"],
             leaf_outcome=outcome,
             features=self.policy.problem.features,

@@ -91,9 +91,6 @@ class Rules:
     skip: Any = ()
 
     def __post_init__(self) -> None:
-        self._keep_lists()
-
-    def _keep_lists(self) -> None:
         """Keep lists, which are read and saved as often as need be, in the place of iterators, sets and arrays."""
         if isinstance(self.areas, Mapping):
             self.areas = {
@@ -191,7 +188,7 @@ class Rules:
             raise ValueError(f"{path}: {error}") from error
 
     def _check(self) -> None:
-        self._keep_lists()
+        self.__post_init__()  # of what was set since
         if not isinstance(self.areas, Mapping):
             raise ValueError(f"rules: areas must be a mapping of names to areas, got {short_repr(self.areas)}.")
         for name, area in self.areas.items():

@@ -112,10 +112,15 @@ class Structure(Generic[P]):
         """Tables of these states, laid out for what rules work out of all questions at once; None where none are."""
         return self.latent
 
-    def of_states(
-        self, questions: IntArray, belief: Known, work: Callable[[StateTables, FloatArray], FloatArray]
-    ) -> FloatArray | None:
-        """What is worked out of each question from P(state | what was seen) by the tables, (n, m); None without states.
+    def of_questions(
+        self,
+        questions: IntArray,
+        belief: Known,
+        by_states: Callable[[StateTables, FloatArray], FloatArray],
+        by_rows: Callable[[FloatArray, FloatArray], FloatArray],
+        n_columns: int = 0,
+    ) -> FloatArray:
+        """What is worked out of each of some questions, (n, m): by tables of states, or by the rows' own likelihoods.
 
         Parameters
         ----------
@@ -123,23 +128,29 @@ class Structure(Generic[P]):
             The questions.
         belief : BeliefState
             What is known of ``n`` instances.
-        work : callable
-            Gives a number for each row and question of some tables.
+        by_states : callable
+            Gives a number for each row and question of some tables, by P(state | what was seen).
+        by_rows : callable
+            The same where there are no states, by P(class | what was seen) and likelihoods as of `likelihood_parts`.
+        n_columns : int
+            Numbers that it computes of each row, question and outcome, if more than there are classes.
 
         Returns
         -------
-        ndarray of shape (n, m) or None
+        ndarray of shape (n, m)
         """
-        if (states := self.states) is None:
-            return None
+        states, result = self.states, np.empty((len(belief), len(questions)))
+        if states is None:
+            for part, places, likelihood in self.likelihood_parts(questions, belief.state, n_columns):
+                result[part, places] = by_rows(belief.probabilities[part], likelihood)
+            return result
         known = states.probability(belief)
         if self.problem.bundles is None and len(questions):  # one lot, and nothing to put together
             tables, at = states.tables_of(questions)
-            return work(tables, known)[:, at]
-        result = np.empty((len(belief), len(questions)))
+            return by_states(tables, known)[:, at]
         for places in self.together(questions):
             tables, at = states.tables_of(questions[places])
-            result[:, places] = work(tables, known)[:, at]
+            result[:, places] = by_states(tables, known)[:, at]
         return result
 
     def projection(self, max_contexts: int) -> P | None:
@@ -312,14 +323,14 @@ class Structure(Generic[P]):
         ndarray of shape (n, m)
         """
         ends = self.problem.decision_costs.T if vectors is None else vectors
-        costs = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, ends))
-        if costs is not None:
-            return costs
-        cost = np.empty((len(belief), len(questions)))
-        for part, places, likelihood in self.likelihood_parts(questions, belief.state, len(ends)):
-            joint = likelihood * belief.probabilities[part, None, None]
-            cost[part, places] = row_sums(lower_envelope(joint, ends))
-        return cost
+
+        def by_states(tables: StateTables, known: FloatArray) -> FloatArray:
+            return tables.class_costs(known, ends)
+
+        def by_rows(known: FloatArray, likelihood: FloatArray) -> FloatArray:
+            return row_sums(lower_envelope(likelihood * known[:, None, None], ends))
+
+        return self.of_questions(questions, belief, by_states, by_rows, len(ends))
 
     @property
     def put_off(self) -> IntArray:

@@ -85,7 +85,7 @@ class TableProblem(AcquisitionProblem):
         if any_order and transitions is not None:
             raise ValueError("transitions belong to a fixed order: in any order no stage follows from another.")
         classes, n_classes = own_labels(prior), np.asarray(prior).size
-        if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
+        if isinstance(likelihoods, np.ndarray) and likelihoods.shape[2:] != (n_classes,):
             raise ValueError(
                 f"likelihoods must have shape (n_questions, n_outcomes, {n_classes}), got {likelihoods.shape}."
             )
@@ -171,10 +171,6 @@ class TableProblem(AcquisitionProblem):
                     f"outcomes, got {self.n_outcomes[question]}."
                 )
         if isinstance(tables, np.ndarray):
-            if tables.shape[2] != self.n_classes:
-                raise ValueError(
-                    f"likelihoods must have shape (n_questions, n_outcomes, {self.n_classes}), got {tables.shape}."
-                )
             if self.transitions is not None:
                 raise ValueError("transitions need likelihoods as a sequence, one table a stage.")
             if self.n_questions:

@@ -121,11 +121,6 @@ class _CaseNodes:
         member = self.member[ranges(self.first[rows], self.size[rows])]
         return _CaseNodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES})
 
-    @classmethod
-    def join(cls, parts: Sequence[_CaseNodes]) -> _CaseNodes:
-        """Nodes of several batches, one after the other."""
-        return cls(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in ("member", *cls._NAMES)})
-
 
 def rate_of(mean: float, spread: float, n: int, failing: float) -> float:
     """Rate of a `DrawnSearch` on ``n`` cases that suits costs of such a mean and standard deviation."""
@@ -164,7 +159,8 @@ class DrawnSearch(Search[_CaseNodes]):
         return max(float(np.expm1(self.rate * self.low - surprise)) / self.rate, 0.0)
 
     def _join(self, parts: Sequence[_CaseNodes]) -> _CaseNodes:
-        return _CaseNodes.join(parts)
+        names = ("member", *_CaseNodes._NAMES)
+        return _CaseNodes(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
     def _value(self, cost: FloatArray) -> FloatArray:
         return np.log1p(self.rate * cost) / self.rate if self.rate > 0 else cost

@@ -9,10 +9,10 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_choice, check_integer
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp.margins import DrawnMeans, DrawnValues, StratifiedAnswers, quantile
 from seqclass.pomdp.needs import check_problem, require_fixed_order, require_no_visits
-from seqclass.pomdp.observations import TooLarge
+from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, cost_of_going_on
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -22,6 +22,7 @@ from seqclass.pomdp.walk import (
     MAX_HISTORIES,
     Fork,
     Level,
+    Simulation,
     check_questions,
     initial_histories,
     walk_to_end,
@@ -123,21 +124,19 @@ def dual_bound(
     """
     check_problem(problem)
     values = _Nothing(problem, problem.n_stages) if values is None else values
-    check_choice(method, "method", ("auto", "exact", "simulation"))
-    check_integer(n_paths, "n_paths", 2)
-    check_integer(max_histories, "max_histories", 1)
+    simulation = Simulation(method, check_integer(n_paths, "n_paths", 2), max_histories, random_state)
     require_fixed_order(problem, "dual_bound", "certify")
     require_no_visits(problem, "dual_bound", "certify")
-    if method != "simulation":
-        try:
-            mean = DualPaths(problem, None, values, None, max_histories).run(1).low
+
+    def run(answers: ObservationSource, most: float) -> LowerBound:
+        if answers is ALL:
+            mean = DualPaths(problem, None, values, None, most).run(1).low
             return LowerBound(mean, mean, 1.0, "exact", 0)
-        except TooLarge:
-            if method == "exact":
-                raise
-    ends = DualPaths(problem, None, values, as_generator(random_state)).run(n_paths)
-    value = max(ends.least(quantile(2 * CONFIDENCE - 1)), 0.0)
-    return LowerBound(value, ends.low, CONFIDENCE, "simulation", n_paths)
+        ends = DualPaths(problem, None, values, as_generator(random_state)).run(n_paths)
+        value = max(ends.least(quantile(2 * CONFIDENCE - 1)), 0.0)
+        return LowerBound(value, ends.low, CONFIDENCE, "simulation", n_paths)
+
+    return simulation.run(run)
 
 
 class _Nothing(ValueFunction):

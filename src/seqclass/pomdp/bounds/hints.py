@@ -82,6 +82,7 @@ class _Face(ValuesOfSets):
     _program: BeliefProgram | None = None
 
     def __init__(self, bounds: HintedValues, states: IntArray, coarser: int) -> None:
+        check_deadline()
         self.states, self.coarser, size, problem = states, coarser, len(states), bounds.problem
         own = np.ascontiguousarray(bounds.tables[:, :, states])
         self.problem = TableProblem(
@@ -157,11 +158,11 @@ class HintedValues(StateBounds):
                 break
             sets = self._candidates(size)
             coarser = _TUNING.coarser if len(sets) * n_kinds > _TUNING.few_looks else 1
-            self.faces += [self._face(np.array(some), coarser) for some in sets]
+            self.faces += [_Face(self, np.array(some), coarser) for some in sets]
             self._choose()
             while rough := [i for i, face in enumerate(self.faces) if face.coarser > 1 and face.share.any()]:
                 for i in rough:
-                    self.faces[i] = self._face(self.faces[i].states, 1)
+                    self.faces[i] = _Face(self, self.faces[i].states, 1)
                 self._choose()
         for _ in range(_TUNING.n_rounds):
             chosen = [face for face in self.faces if face.share.any()]
@@ -172,10 +173,6 @@ class HintedValues(StateBounds):
         self.faces = [face for face in self.faces if face.share.any()]
         for face in self.faces:
             face._program = None  # which is large
-
-    def _face(self, states: IntArray, coarser: int) -> _Face:
-        check_deadline()
-        return _Face(self, states, coarser)
 
     def _candidates(self, size: int) -> list[tuple[int, ...]]:
         """Sets of states that are hard to tell apart, for each state the hardest first, as many as the work allows."""

@@ -52,9 +52,7 @@ def greatest_cost(problem: AcquisitionProblem) -> float:
 def greatest_expected_cost(problem: AcquisitionProblem) -> float:
     """What no policy is expected to cost more than: everything is bought, of which deciding is none the dearer."""
     belief, share = initial_beliefs(problem)
-    return greatest_cost(problem.replace(decision_costs=0 * problem.decision_costs)) + float(
-        share @ belief.stopping_cost
-    )
+    return greatest_price(problem) + float(share @ belief.stopping_cost)
 
 
 class PathCosts(NamedTuple):
@@ -98,23 +96,16 @@ class PathCosts(NamedTuple):
         slope = max(float(share @ (self.guess * self.cost)) / square, 0.0) if square > 0 else 0.0
         return slope, float(share @ (self.cost - slope * self.guess) ** 2 / share.sum())
 
-    def at_most(self, before: PathCosts | None, greatest: float, failing: float) -> float:
-        """What the policy costs at most, but for a chance ``failing``: however rare the dearest paths are.
+    def end(self, before: PathCosts | None, greatest: float, failing: float, sign: float) -> float:
+        """What the policy costs at most (sign -1) or least (1), but for a chance: however rare the dearest paths are.
 
         For independent costs X of weights w, any guesses a and theta > 0 for which no factor can be negative, the
         product of 1 + theta w (a - X) has at most the mean exp(theta sum of w (a - E X)), and by Markov's inequality is
-        seldom above it by a factor of 1 / failing. Guesses and theta are from the run ``before``.
+        seldom above it by a factor of 1 / failing; the lower end is by the product of 1 + theta w (X - a). Guesses and
+        theta are from the run ``before``.
         """
-        return self._end(before, greatest, failing, -1.0) if self.cost.size and greatest > 0 else self.mean
-
-    def at_least(self, before: PathCosts | None, greatest: float, failing: float) -> float:
-        """What the policy costs at least, but for a chance ``failing``, by the product of 1 + theta w (X - a)."""
         if not self.cost.size or greatest <= 0:
             return self.mean
-        return max(self._end(before, greatest, failing, 1.0), self.known)
-
-    def _end(self, before: PathCosts | None, greatest: float, failing: float, sign: float) -> float:
-        """The lower end where the sign is 1, the upper one where it is -1."""
         share, surprise = self.times * self.weight**2, -log(failing)
         if before is None or not before.cost.size:
             # where no run has told yet how much the cost of going on is of that of deciding, and how far off that is
@@ -172,13 +163,15 @@ class PolicyCost:
 
     def ends(self, failing: float) -> tuple[float, float]:
         """Estimate of the cost, and what it is at most but for a chance ``failing``."""
-        *before, last = self._runs
-        return last.mean, last.at_most(before[0] if before else None, self.greatest, failing)
+        return self._runs[-1].mean, self._end(failing, -1.0)
 
     def at_least(self, failing: float) -> float:
         """What it costs at least but for a chance ``failing``."""
+        return max(self._end(failing, 1.0), self._runs[-1].known)
+
+    def _end(self, failing: float, sign: float) -> float:
         *before, last = self._runs
-        return last.at_least(before[0] if before else None, self.greatest, failing)
+        return last.end(before[0] if before else None, self.greatest, failing, sign)
 
     @property
     def standard_error(self) -> float:

@@ -106,23 +106,21 @@ class Process:
         self.penalty = [2 * float(worst.max()) or 1.0] * len(worst) if problem.any_order else worst.tolist()
         self.prices: list[list[list[float]]] = [prices.tolist() for prices in nodes.prices]
         self.after: list[Any] = [following.tolist() for following in nodes.following]
-        self._states: dict[tuple[int, ...], Any] = {}
         self._rows: dict[tuple[int, int, int], list[list[float]]] = {}
         self._open: dict[tuple[int, int], list[Any]] = {}
         self._to_end = {self.end: 1.0}
         self._nothing = [1.0]
-        self._following: dict[tuple[Any, Any], dict[Any, float]] = {}
-        self._shown: dict[tuple[Any, Any], list[float]] = {}
         self._draws: dict[Any, tuple[list[Any], list[float]]] = {}
+        #: What is asked for time and again is worked out once.
+        self.state = cache(self._state)
+        self.successors = cache(self._successors)
+        self.outcome_probabilities = cache(self._outcome_probabilities)
 
-    def state(self, stage: int, hidden: int, node: int) -> Any:
-        """Return the state of these coordinates, always the same object."""
-        if (stage, hidden, node) not in self._states:
-            label = int(self.nodes.classes[hidden])
-            name, context, outcome = self.nodes.coordinates(stage - self.first, hidden, node)
-            state = self._state_type(f"s{stage}{name}", (stage, label, node, hidden, context, outcome))
-            self._states[stage, hidden, node] = state
-        return self._states[stage, hidden, node]
+    def _state(self, stage: int, hidden: int, node: int) -> Any:
+        """Return the state of these coordinates."""
+        label = int(self.nodes.classes[hidden])
+        name, context, outcome = self.nodes.coordinates(stage - self.first, hidden, node)
+        return self._state_type(f"s{stage}{name}", (stage, label, node, hidden, context, outcome))
 
     def start(self) -> list[Any]:
         """State of each class, or hidden state, at the first stage."""
@@ -145,17 +143,9 @@ class Process:
         price: float = self.prices[state.stage - self.first][state.node][action.place]
         return price if price < np.inf else self.penalty[state.hidden]
 
-    def successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states with their probabilities."""
-        if action.decision is not None or state.is_end:
-            return self._to_end
-        if (state, action) not in self._following:
-            self._following[state, action] = self._find_successors(state, action)
-        return self._following[state, action]
-
-    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states, with their probabilities, once a question was asked; what is not open cannot be."""
-        if action not in self.may_ask(state, None):
+    def _successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states with their probabilities; what is not open cannot be asked."""
+        if action.decision is not None or state.is_end or action not in self.may_ask(state, None):
             return self._to_end
         level, stage, hidden = state.stage - self.first, state.stage + 1, state.hidden
         places = self.after[level][state.node][action.place]
@@ -166,17 +156,11 @@ class Process:
         # a class that cannot be there leads nowhere
         return states if sum(states.values()) > 0.5 else self._to_end
 
-    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
+    def _outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
-        if action.decision is not None or state.stage <= self.first:
-            return self._nothing
-        if (state, action) not in self._shown:
-            self._shown[state, action] = self._find_odds(state, action)
-        return self._shown[state, action]
-
-    def _find_odds(self, state: Any, action: Any) -> list[float]:
-        """Probability of each outcome once something was bought and ``state`` is reached."""
         level = state.stage - self.first
+        if action.decision is not None or level <= 0:
+            return self._nothing
         outcome = int(self.nodes.outcomes_at(level)[state.node, action.place])
         if outcome < 0:
             return self._nothing

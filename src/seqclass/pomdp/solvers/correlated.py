@@ -21,7 +21,6 @@ from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, outcome_likelihood
-from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, solve_ridge, solve_scaled_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration
@@ -294,9 +293,6 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
     """
 
     values: CorrectedValues
-
-    def __init__(self, values: CorrectedValues, info: SolveInfo | None = None) -> None:
-        super().__init__(values, info)
 
     def _action(self, belief: BeliefState) -> IntArray:
         if not self.values.is_corrected(belief.stage + 1):

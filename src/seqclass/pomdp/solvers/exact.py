@@ -395,18 +395,23 @@ class ExactValueIteration(ValueSolver):
                 "'programs'."
             )
 
-    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Prepared:
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> tuple[Budget, list[BackupPoints]]:
         # some seconds a stage
         usual = {1: 1, 2: 100_000, 3: 20_000, 4: 10_000, 5: 3000, 6: 1000}.get(problem.n_classes, 500)
         budget = Budget(usual if self.max_vectors is None else self.max_vectors, self.max_seconds)
         points: list[BackupPoints] = []
         if self._choose_method(problem) != "breakpoints":
             points = sample_beliefs(problem, n_stages, self.n_beliefs, as_generator(self.random_state))
-        return Prepared(budget, points)
+        return budget, points
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
-        budget = prepared.budget
-        step: Any = self._step(problem, self.tolerance * unit(problem) / max(n_stages, 1), prepared)
+        budget, points = prepared  # vectors and seconds, and beliefs of each stage, none for two classes
+        method, tolerance = self._choose_method(problem), self.tolerance * unit(problem) / max(n_stages, 1)
+        step: Any
+        if method == "breakpoints":
+            step = _Lines(problem, tolerance, budget)
+        else:
+            step = _Vectors(problem, tolerance, budget, points, method == "programs")
         following = [step.last_function(terminal)]
         tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
@@ -427,12 +432,6 @@ class ExactValueIteration(ValueSolver):
         values.limited = budget.spent
         return values
 
-    def _step(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared) -> _Lines | _Vectors:
-        method = self._choose_method(problem)
-        if method == "breakpoints":
-            return _Lines(problem, tolerance, prepared.budget)
-        return _Vectors(problem, tolerance, prepared, method == "programs")
-
     def _choose_method(self, problem: AcquisitionProblem) -> str:
         if self.method != "auto":
             return self.method
@@ -440,21 +439,6 @@ class ExactValueIteration(ValueSolver):
             return "breakpoints"
         # up to this many classes regions have few vertices; beyond, linear programs are faster
         return "vertices" if problem.n_classes <= 7 else "programs"
-
-
-class Prepared(NamedTuple):
-    """What the solves of one horizon share.
-
-    Attributes
-    ----------
-    budget : Budget
-        Vectors and seconds.
-    points : list of Points
-        Beliefs of each stage; empty for two classes.
-    """
-
-    budget: Budget
-    points: list[BackupPoints]
 
 
 class _Lines:
@@ -496,9 +480,11 @@ class _Lines:
 class _Vectors:
     """The same of any number of classes: a function is the set of its vectors, those of stopping included."""
 
-    def __init__(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared, programs: bool) -> None:
-        self.problem, self.tolerance, self.programs = problem, tolerance, programs
-        self.budget, self.points = prepared
+    def __init__(
+        self, problem: AcquisitionProblem, tolerance: float, budget: Budget, points: list[BackupPoints], programs: bool
+    ) -> None:
+        self.problem, self.tolerance, self.budget, self.points = problem, tolerance, budget, points
+        self.programs = programs
         self.stop = problem.decision_costs.T
 
     def last_function(self, terminal: FloatArray) -> FloatArray:

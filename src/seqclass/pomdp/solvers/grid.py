@@ -46,13 +46,10 @@ class GridValues(ValueFunction):
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Cost-to-go; see `ValueFunction.value`."""
         if stage < self.n_stages and self.interpolation == "nearest":
-            return self._read(stage, belief, context)
+            return self._continuation(stage, belief, context)
         return super().value(stage, belief, context)
 
-    def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
-        return self._read(stage, belief, context)
-
-    def _read(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
+    def _continuation(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
         return self.grid.read(self.continuation[stage].reshape(-1), belief, self.interpolation, context)
 
     def _check_stored(self) -> None:

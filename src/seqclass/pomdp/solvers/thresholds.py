@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, cast
 
@@ -457,6 +458,15 @@ class LinearThresholdSPSA(Solver):
         costs = [paths.cost(thresholds) for thresholds in candidates]
         return candidates[int(np.argmin(costs))], converged
 
+    def _perturbations(
+        self, problem: AcquisitionProblem, shape: tuple[int, ...], rng: np.random.Generator
+    ) -> Iterator[tuple[SampledPaths, float, float, FloatArray]]:
+        """Of each iteration its paths, new ones for each batch, its step, and how much and which way it perturbs."""
+        for iteration in range(self.max_iterations):
+            if iteration % self.batch_iterations == 0:
+                paths = SampledPaths(problem, shape[0], self.n_paths, rng)
+            yield paths, *self.gains(iteration), rng.choice([-1.0, 1.0], size=shape)
+
     def _descend(
         self, problem: AcquisitionProblem, start: FloatArray, rng: np.random.Generator
     ) -> tuple[list[FloatArray], bool]:
@@ -465,11 +475,7 @@ class LinearThresholdSPSA(Solver):
         # ratios
         point = np.arcsinh(normalise(start) / 0.01)
         total, n_averaged, n_flat, flat = np.zeros_like(point), 0, 0, False
-        for iteration in range(self.max_iterations):
-            if iteration % self.batch_iterations == 0:
-                paths = SampledPaths(problem, len(start), self.n_paths, rng)
-            step, size = self.gains(iteration)
-            signs = rng.choice([-1.0, 1.0], size=point.shape)
+        for iteration, (paths, step, size, signs) in enumerate(self._perturbations(problem, point.shape, rng)):
             gradient, scale = joint_gradient(paths, point, size, signs)
             point = close_corners(problem, point - step * np.clip(gradient / scale, -1.0, 1.0))
             if 2 * iteration >= self.max_iterations:
@@ -490,11 +496,7 @@ class LinearThresholdSPSA(Solver):
         thresholds, converged = normalise(start), True
         for decision in range(problem.n_decisions):
             point = thresholds[:, decision]
-            for iteration in range(self.max_iterations):
-                if iteration % self.batch_iterations == 0:
-                    paths = SampledPaths(problem, len(start), self.n_paths, rng)
-                step, size = self.gains(iteration)
-                signs = rng.choice([-1.0, 1.0], size=point.shape)
+            for paths, step, size, signs in self._perturbations(problem, point.shape, rng):
                 up, down = (paths.cost_one(point + sign * size * signs, decision) for sign in (1, -1))
                 gradient = (up - down) / (2 * size * unit(problem)) * signs
                 point = point - step * gradient

@@ -194,10 +194,8 @@ class _GridSweep(SweepPolicies):
 
     def _look(self, block: GridBlock, belief: BeliefState, positions: IntArray) -> SweepView | None:
         """What some of a block's policies see ahead; None where all of them stop."""
-        if belief.stage >= block.n_stages:
-            return None
-        problem, factor = self.problem, block.multipliers[positions]
-        open_ = stopping_threshold(belief)[:, None] > cost_lower_bound(belief, factor)
+        problem, factor, columns = self.problem, block.multipliers[positions], block.columns[positions]
+        open_ = self.may_go_on(belief)[:, columns]
         rows = np.flatnonzero(open_.any(axis=1))
         if not rows.size:
             return None
@@ -214,7 +212,7 @@ class _GridSweep(SweepPolicies):
         total = ahead.sum(axis=1)
         stop = stopping_threshold(belief)[rows, None]
         go_on = open_[rows] & (price_of_question(belief)[rows, None] * factor + total < stop)
-        return SweepView(rows, block.columns[positions], go_on, ahead, total)
+        return SweepView(rows, columns, go_on, ahead, total)
 
 
 @singledispatch

@@ -131,14 +131,13 @@ class EC2(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Weight of the pairs that are separated; see `OrderingRule.gains`."""
-        if (gains := belief.problem.structure.of_states(questions, belief, StateTables.separation)) is not None:
-            return gains
-        result: FloatArray = np.empty((len(belief), len(questions)))
-        parts = belief.problem.structure.likelihood_parts(questions, belief.state, belief.problem.n_classes)
-        for part, places, likelihood in parts:
-            amplitude = np.sqrt(likelihood) * belief.probabilities[part, None, None]
-            result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
-        return result
+        return belief.problem.structure.of_questions(questions, belief, StateTables.separation, separation_by_row)
+
+
+def separation_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray:
+    """Weight of the pairs of classes that each question separates, (n, m); see `information_by_row`."""
+    amplitude = np.sqrt(likelihood) * belief[:, None, None]
+    return np.asarray((1 - row_sums(row_sums(amplitude) ** 2)) / 2)
 
 
 def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray:
@@ -182,13 +181,8 @@ class ClassInformation(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
-        if (gains := belief.problem.structure.of_states(questions, belief, StateTables.class_information)) is not None:
-            return gains
-        result: FloatArray = np.empty((len(belief), len(questions)))
-        parts = belief.problem.structure.likelihood_parts(questions, belief.state, belief.problem.n_classes)
-        for part, places, likelihood in parts:
-            result[part, places] = information_by_row(belief.probabilities[part], likelihood)
-        return result
+        structure = belief.problem.structure
+        return structure.of_questions(questions, belief, StateTables.class_information, information_by_row)
 
 
 @dataclass(repr=False, eq=False)
@@ -256,8 +250,8 @@ class HiddenInformation(OrderingRule):
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         self.check(belief.problem)
-        result = belief.problem.structure.of_states(questions, belief, StateTables.latent_information)
-        return ClassInformation().gains(belief, questions) if result is None else result
+        structure = belief.problem.structure
+        return structure.of_questions(questions, belief, StateTables.latent_information, information_by_row)
 
 
 def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
