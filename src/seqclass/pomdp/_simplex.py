@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import special
 
 from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
@@ -25,11 +26,9 @@ class SimplexGrid:
     def __init__(self, n_classes: int, resolution: int) -> None:
         self.resolution = resolution
         n_tails = n_classes - 1
-        levels = np.arange(resolution + 2)
-        self._rank = np.array(
-            [[comb(int(v) + n_tails - 1 - i, n_tails - i) for v in levels] for i in range(n_tails)],
-            dtype=np.int64,
-        ).reshape(n_tails, resolution + 2)
+        tail = np.arange(n_tails)[:, None]
+        counts = special.comb(np.arange(resolution + 2) + n_tails - 1 - tail, n_tails - tail)
+        self._rank: IntArray = np.rint(counts).astype(np.int64)
         tails = np.full((1, 1), resolution, dtype=np.int64)
         for _ in range(n_tails):
             last = tails[:, -1]
@@ -163,8 +162,7 @@ class SimplexGrid:
     def _check_stored(self) -> None:
         points = require_numbers(self, "points", None, None)
         steps, n_classes = require_whole(self, "resolution", 1, 10**7), points.shape[1]
-        same = n_classes >= 1 and comb(steps + n_classes - 1, n_classes - 1) == len(points)
-        require(same, "points are not those of resolution")
+        require(n_classes >= 1 and grid_size(n_classes, steps) == len(points), "points are not those of resolution")
         again = SimplexGrid(n_classes, steps)
         require(np.array_equal(points, again.points), "points are not those of resolution")
         require(self._rank.dtype.kind == "i" and np.array_equal(self._rank, again._rank), "_rank is another")

@@ -139,15 +139,16 @@ class Structure(Generic[P]):
         -------
         ndarray of shape (n, m)
         """
-        states, result = self.states, np.empty((len(belief), len(questions)))
+        states = self.states
+        if states is not None and self.problem.bundles is None and len(questions):  # nothing to put together
+            tables, at = states.tables_of(questions)
+            return by_states(tables, states.probability(belief))[:, at]
+        result = np.empty((len(belief), len(questions)))
         if states is None:
             for part, places, likelihood in self.likelihood_parts(questions, belief.state, n_columns):
                 result[part, places] = by_rows(belief.probabilities[part], likelihood)
             return result
         known = states.probability(belief)
-        if self.problem.bundles is None and len(questions):  # one lot, and nothing to put together
-            tables, at = states.tables_of(questions)
-            return by_states(tables, known)[:, at]
         for places in self.together(questions):
             tables, at = states.tables_of(questions[places])
             result[:, places] = by_states(tables, known)[:, at]

@@ -408,11 +408,11 @@ class ExactValueIteration(ValueSolver):
         budget, points = prepared  # vectors and seconds, and beliefs of each stage, none for two classes
         method, tolerance = self._choose_method(problem), self.tolerance * unit(problem) / max(n_stages, 1)
         step: Any
+        following: list[Any]  # the function after the stage, in each context
         if method == "breakpoints":
-            step = _Lines(problem, tolerance, budget)
+            step, following = _Lines(problem, tolerance, budget), [envelope_of(terminal)]
         else:
-            step = _Vectors(problem, tolerance, budget, points, method == "programs")
-        following = [step.last_function(terminal)]
+            step, following = _Vectors(problem, tolerance, budget, points, method == "programs"), [terminal]
         tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
         sets: list[AlphaSet] = []
@@ -448,10 +448,6 @@ class _Lines:
         self.problem, self.tolerance, self.budget = problem, tolerance, budget
         self.stop = envelope_of(problem.decision_costs.T)
 
-    def last_function(self, terminal: FloatArray) -> Envelope:
-        """The function after the last stage."""
-        return envelope_of(terminal)
-
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[Envelope]
     ) -> tuple[Envelope, Envelope]:
@@ -486,9 +482,6 @@ class _Vectors:
         self.problem, self.tolerance, self.budget, self.points = problem, tolerance, budget, points
         self.programs = programs
         self.stop = problem.decision_costs.T
-
-    def last_function(self, terminal: FloatArray) -> FloatArray:
-        return terminal
 
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[FloatArray]
