@@ -97,22 +97,13 @@ class _Numbered:
             raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
 
     @property
-    def first(self) -> IntArray:
-        """Number of the first node of each stage; the last entry is the number of nodes."""
-        return self.nodes.first
-
-    @property
     def n_nodes(self) -> int:
-        return int(self.first[-1])
-
-    @property
-    def width(self) -> int:
-        return self.nodes.n_hidden
+        return int(self.nodes.first[-1])
 
     @property
     def stage_of(self) -> IntArray:
         """Number of questions asked at each node, (n_nodes,)."""
-        return np.repeat(np.arange(self.n_stages + 1), np.diff(self.first))
+        return np.repeat(np.arange(self.n_stages + 1), np.diff(self.nodes.first))
 
     @property
     def penalty(self) -> float:
@@ -183,17 +174,17 @@ class FreeLayout(_Numbered):
     @property
     def _observable(self) -> bool:
         """Whether the observed variables are not too many, and tell the nodes apart."""
-        few = self.n_values * self.width <= MAX_STATES
+        few = self.n_values * self.nodes.n_hidden <= MAX_STATES
         return few and np.unique(self.values).size == self.n_nodes
 
     def check_observed(self) -> None:
         """Refuse what has too many values of its observed variables, or nodes that these do not tell apart."""
-        n_states = self.n_values * self.width
+        n_states = self.n_values * self.nodes.n_hidden
         if n_states > MAX_STATES:
             raise ValueError(
                 f"a POMDPX file of this free problem would have {n_states:,} states ({self.n_values:,} values of its "
-                f"observed variables, {self.width} hidden states), above {MAX_STATES:,}; leave some questions out, or "
-                "write a .pomdp file, which leaves out what n_stages, max_questions and max_cost exclude."
+                f"observed variables, {self.nodes.n_hidden} hidden states), above {MAX_STATES:,}; leave some questions "
+                "out, or write a .pomdp file, which leaves out what n_stages, max_questions and max_cost exclude."
             )
         if not self._observable:
             raise ValueError(
@@ -203,7 +194,7 @@ class FreeLayout(_Numbered):
 
     def cut(self, n_nodes: int) -> FreeLayout | None:
         """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""
-        horizon = np.flatnonzero(self.first[1:] == n_nodes)
+        horizon = np.flatnonzero(self.nodes.first[1:] == n_nodes)
         return FreeLayout(self.problem, int(horizon[-1])) if horizon.size else None
 
     def groups(self, stage: int) -> tuple[IntArray, int]:
@@ -250,7 +241,7 @@ class StageLayout(_Numbered):
         for n_stages in range(self.n_stages + 1):
             # only the outcome tells the nodes of a last stage apart
             last = len(np.unique(self.nodes.outcomes[n_stages]))
-            if self.first[n_stages] + last == n_nodes:
+            if self.nodes.first[n_stages] + last == n_nodes:
                 return StageLayout(self.problem, n_stages)
         return None
 

@@ -19,8 +19,8 @@ __all__ = ["write_pomdp"]
 
 def _head(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     """What comes first: names, where a case starts, and that every decision ends it."""
-    start = np.zeros(layout.n_nodes * layout.width + 1)
-    start[: layout.width] = layout.start
+    start = np.zeros(layout.n_nodes * layout.nodes.n_hidden + 1)
+    start[: layout.nodes.n_hidden] = layout.start
     yield f"discount: {number(discount)}"
     yield "values: reward"
     yield f"states: {' '.join(name for node in states for name in node)} {END}"
@@ -57,7 +57,7 @@ def _moves(layout: Layout, question: int, action: str, states: list[list[str]]) 
     nodes = layout.nodes
     yield f"T: {action} : {END} : {END} 1.0"
     for stage, (prices, possible) in enumerate(zip(nodes.prices, nodes.possible)):
-        first, following = layout.first[stage], layout.first[stage + 1]
+        first, following = layout.nodes.first[stage], layout.nodes.first[stage + 1]
         # a class that cannot be there leads nowhere
         asks = np.isfinite(prices[:, question, None]) & possible
         table = nodes.table(question, stage) if asks.any() and not nodes.by_set else None

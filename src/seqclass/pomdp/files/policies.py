@@ -172,7 +172,7 @@ class _Foreign(NamedTuple):
         if not self.flat:
             rows = self.file.node == self.layout.values[node]
             return self.file.action[rows], -self.file.vectors[rows]
-        width = self.layout.width
+        width = self.layout.nodes.n_hidden
         return self.file.action, -self.file.vectors[:, node * width : (node + 1) * width]
 
     def error(self, what: str) -> ValueError:
@@ -247,7 +247,7 @@ def read_policy(
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
     full = layout_of(problem)
-    foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.width + 1), full, layout)
+    foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.nodes.n_hidden + 1), full, layout)
     factors = _check_decisions(foreign, discount)
     n_stages = foreign.layout.n_stages
     info = SolveInfo("converged" if n_stages == problem.n_stages else "truncated", n_stages=n_stages)
@@ -259,7 +259,7 @@ def read_policy(
 
 
 def _identify(path: str, file: VectorFile, full: Layout, layout: str) -> _Foreign:
-    width, length = full.width, file.vectors.shape[1]
+    width, length = full.nodes.n_hidden, file.vectors.shape[1]
     flat = file.n_nodes == 1
     if layout != "auto" and flat != (layout == "flat"):
         raise ValueError(f"{path} has {file.n_nodes} observed values, so its layout is not {layout!r}.")
@@ -345,8 +345,8 @@ def _stage_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
     """The useful of the vectors of going on at a stage, grouped by context or node."""
     layout = foreign.layout
     group_of, n_groups = layout.groups(stage)
-    groups = [np.empty((0, layout.width))] * n_groups
-    for node, group in enumerate(group_of.tolist(), int(layout.first[stage])):
+    groups = [np.empty((0, layout.nodes.n_hidden))] * n_groups
+    for node, group in enumerate(group_of.tolist(), int(layout.nodes.first[stage])):
         actions, vectors = foreign.vectors_at(node)
         groups[group] = np.concatenate([groups[group], vectors[actions < len(layout.actions)] / factor])
     stopping = layout.nodes.costs.T

@@ -165,7 +165,7 @@ def _answer_moves(layout: FreeLayout, question: int, hidden: list[str], shown: l
         likelihood = nodes.table(question, stage)
         asks = np.isfinite(nodes.prices[stage][:, question, None]) & nodes.possible[stage]
         for node, c in zip(*(index.tolist() for index in np.nonzero(asks))):
-            others = _values_of(layout, int(layout.first[stage]) + node, shown)
+            others = _values_of(layout, int(layout.nodes.first[stage]) + node, shown)
             del others[question]
             row = np.append(0.0, likelihood[node, :, c])
             yield _entry(" ".join([action, hidden[c], *others, _OPEN, "-"]), row)
@@ -222,10 +222,10 @@ def _moves(layout: StageLayout, nodes: list[str], hidden: list[str], stops: list
     one, any_class = np.ones(1), "" if layout.nodes.by_set else " *"
     for stop in stops:
         yield _entry(f"{stop} *{any_class} {END}", one)
-    for name in [*nodes[layout.first[-2] :], END]:
+    for name in [*nodes[layout.nodes.first[-2] :], END]:
         yield _entry(f"{ACQUIRE} {name}{any_class} {END}", one)
     for stage in range(layout.n_stages):
-        first, following = int(layout.first[stage]), int(layout.first[stage + 1])
+        first, following = int(layout.nodes.first[stage]), int(layout.nodes.first[stage + 1])
         if layout.nodes.by_set:
             yield _entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
             continue
@@ -240,7 +240,7 @@ def _observations(layout: StageLayout, nodes: list[str], hidden: list[str]) -> I
     width = layout.nodes.n_outcomes
     yield _entry("* * * -", np.eye(1, width)[0])
     for stage in range(layout.n_stages):
-        following = int(layout.first[stage + 1])
+        following = int(layout.nodes.first[stage + 1])
         if not layout.nodes.by_set:
             for node, v in enumerate(layout.nodes.outcomes[stage + 1].tolist()):
                 yield _entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])

@@ -268,37 +268,6 @@ class PlannedPolicy(Policy):
             check_array(costs, "costs", "f", len(keys))
 
 
-class _Known:
-    """Costs of each question after partial answers: by the number of those asked the sorted keys, and a row each."""
-
-    def __init__(self) -> None:
-        self.tables: dict[int, tuple[npt.NDArray[np.bytes_], FloatArray]] = {}
-
-    def find(self, belief: BeliefState) -> tuple[FloatArray, BoolArray]:
-        """Costs of all questions, and of which rows they are known."""
-        costs, known = np.full((len(belief), belief.problem.n_questions), np.inf), np.zeros(len(belief), dtype=bool)
-        if belief.stage in self.tables:
-            keys, table = self.tables[belief.stage]
-            place, known = find_rows(keys, belief)
-            costs[known] = table[place[known]]
-        return costs, known
-
-    def add(self, tree: Enumeration) -> FloatArray:
-        """Remember a tree; the costs of its first histories."""
-        by_stage = tree.question_costs()
-        # costs of questions that are remembered, of all partial answers: 128 MB
-        if sum(table.size for _, table in self.tables.values()) + sum(costs.size for costs in by_stage) > 2**24:
-            self.tables = {}
-        for stage, costs in zip(tree.stages, by_stage):
-            keys, number = evidence(stage.belief), stage.belief.stage
-            if number in self.tables:
-                before = self.tables[number]
-                keys, costs = np.concatenate([before[0], keys]), np.concatenate([before[1], costs])
-            keys, kept = np.unique(keys, return_index=True)
-            self.tables[number] = keys, costs[kept]
-        return by_stage[0]
-
-
 class RecursionPolicy(DeepLookaheadPolicy):
     """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that.
 
@@ -315,7 +284,11 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
-        costs, known = self._memory.find(belief)
+        costs, known = np.full((len(belief), belief.problem.n_questions), np.inf), np.zeros(len(belief), dtype=bool)
+        if (kept := self._tables.get(belief.stage)) is not None:
+            keys, table = kept
+            place, known = find_rows(keys, belief)
+            costs[known] = table[place[known]]
         ahead, find = super().question_costs, self._by_list if self.lists else self._by_recursion
         costs = fill_rows(costs, stopping_is_certain(belief), lambda rows: ahead(belief[rows]))
         return fill_rows(costs, ~known & ~stopping_is_certain(belief), lambda rows: find(belief[rows]))
@@ -359,12 +332,27 @@ class RecursionPolicy(DeepLookaheadPolicy):
         most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in remaining_questions(some))
         costs = np.empty((len(some), problem.n_questions))
         for part, whose in row_parts(some, 8.0 * 4 * problem.n_questions * most):
-            costs[part] = self._memory.add(expand(whose, problem.n_stages - belief.stage))
+            costs[part] = self._remember(expand(whose, problem.n_stages - belief.stage))
         return np.asarray(costs[place.reshape(-1)])
 
+    def _remember(self, tree: Enumeration) -> FloatArray:
+        """Keep what a tree tells; the costs of its first histories."""
+        by_stage, known = tree.question_costs(), self._tables
+        # costs of questions that are remembered, of all partial answers: 128 MB
+        if sum(table.size for _, table in known.values()) + sum(costs.size for costs in by_stage) > 2**24:
+            known.clear()
+        for stage, costs in zip(tree.stages, by_stage):
+            keys, number = evidence(stage.belief), stage.belief.stage
+            if number in known:
+                keys, costs = (np.concatenate(both) for both in zip(known[number], (keys, costs)))
+            keys, kept = np.unique(keys, return_index=True)
+            known[number] = keys, costs[kept]
+        return by_stage[0]
+
     @cached_property
-    def _memory(self) -> _Known:
-        return _Known()
+    def _tables(self) -> dict[int, tuple[npt.NDArray[np.bytes_], FloatArray]]:
+        """Costs of each question after partial answers: by the number of those asked sorted keys, and a row each."""
+        return {}
 
     @cached_property
     def _lists(self) -> dict[bytes, PartialAnswers]:

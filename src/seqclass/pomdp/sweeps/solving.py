@@ -322,18 +322,10 @@ class InterpolatedSweep(SweepPolicies):
 
     def goes_on(self, belief: BeliefState, active: BoolArray) -> tuple[BoolArray, list[SweepView]]:
         """Which policies buy the next feature, and what they saw ahead; see `SweepPolicies.goes_on`."""
-        go_on = np.zeros_like(active)
-        look = self.look(belief, active & self.may_go_on(belief))
-        if look is None:
-            return go_on, []
-        go_on[look.rows] = look.go_on
-        return go_on, [look]
-
-    def look(self, belief: BeliefState, wanted: BoolArray) -> SweepView | None:
-        """What policies see ahead where they are wanted, (n, n_multipliers); None where none is."""
+        result, wanted = np.zeros_like(active), active & self.may_go_on(belief)
         rows = np.flatnonzero(wanted.any(axis=1))
         if not rows.size:
-            return None
+            return result, []
         _ = belief.joint  # once for all that follows
         part, wanted = belief[rows], wanted[rows]
         ahead = np.zeros((len(rows), part.joint.shape[1], len(self.values)))
@@ -344,8 +336,8 @@ class InterpolatedSweep(SweepPolicies):
                 ahead[own, :, number] = values.successor_values(part if own.size == rows.size else part[own])
         total = ahead.sum(axis=1)
         price = price_of_question(belief)[rows, None] * self.multipliers
-        go_on = wanted & (price + total @ self.weights < stopping_threshold(part)[:, None])
-        return SweepView(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
+        result[rows] = go_on = wanted & (price + total @ self.weights < stopping_threshold(part)[:, None])
+        return result, [SweepView(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)]
 
 
 def _interpolate_policies(
