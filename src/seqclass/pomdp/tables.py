@@ -49,10 +49,6 @@ class Tables(ABC):
         """Context at the next stage after each outcome, (n, n_outcomes)."""
         return np.asarray(self.moves(stage)[context, :-1])
 
-    def all_contexts(self, stage: int) -> IntArray:
-        """Numbers of all contexts of a stage."""
-        return np.arange(self.n_contexts(stage))
-
 
 class ContextTables(Tables):
     """Likelihoods and moves of explicit contexts; the state of an instance is the number of its context.

@@ -113,8 +113,8 @@ class Process:
         self._draws: dict[Any, tuple[list[Any], list[float]]] = {}
         #: What is asked for time and again is worked out once.
         self.state = cache(self._state)
-        self.successors = cache(self._successors)
-        self.outcome_probabilities = cache(self._outcome_probabilities)
+        self._after_question = cache(self._find_successors)
+        self._shown_by_question = cache(self._find_odds)
 
     def _state(self, stage: int, hidden: int, node: int) -> Any:
         """Return the state of these coordinates."""
@@ -143,9 +143,13 @@ class Process:
         price: float = self.prices[state.stage - self.first][state.node][action.place]
         return price if price < np.inf else self.penalty[state.hidden]
 
-    def _successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states with their probabilities; what is not open cannot be asked."""
-        if action.decision is not None or state.is_end or action not in self.may_ask(state, None):
+    def successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states with their probabilities."""
+        return self._to_end if action.decision is not None or state.is_end else self._after_question(state, action)
+
+    def _find_successors(self, state: Any, action: Any) -> dict[Any, float]:
+        """Next states, with their probabilities, once a question was asked; what is not open cannot be."""
+        if action not in self.may_ask(state, None):
             return self._to_end
         level, stage, hidden = state.stage - self.first, state.stage + 1, state.hidden
         places = self.after[level][state.node][action.place]
@@ -156,11 +160,14 @@ class Process:
         # a class that cannot be there leads nowhere
         return states if sum(states.values()) > 0.5 else self._to_end
 
-    def _outcome_probabilities(self, state: Any, action: Any) -> list[float]:
+    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
+        bought = action.decision is None and state.stage > self.first
+        return self._shown_by_question(state, action) if bought else self._nothing
+
+    def _find_odds(self, state: Any, action: Any) -> list[float]:
+        """Probability of each outcome once something was bought and ``state`` is reached."""
         level = state.stage - self.first
-        if action.decision is not None or level <= 0:
-            return self._nothing
         outcome = int(self.nodes.outcomes_at(level)[state.node, action.place])
         if outcome < 0:
             return self._nothing

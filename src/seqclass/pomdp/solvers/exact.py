@@ -417,7 +417,7 @@ class ExactValueIteration(ValueSolver):
         assert tables is not None  # it was checked at the door
         sets: list[AlphaSet] = []
         for stage in reversed(range(n_stages)):
-            context = tables.all_contexts(stage)
+            context = np.arange(tables.n_contexts(stage))
             many = len(context) > 1
             likelihood, successors = tables.likelihood(stage, context), tables.successors(stage, context)
             if stage == n_stages - 1:

@@ -153,7 +153,7 @@ class GridProgram:
         tables: list[FloatArray] = [np.empty((0, 0))] * self.n_stages
         for stage in reversed(range(self.n_stages)):
             n_contexts = self.contexts.n_contexts(stage)
-            every = self.contexts.all_contexts(stage)
+            every = np.arange(n_contexts)
             likelihood, after = self.contexts.likelihood(stage, every), self.contexts.successors(stage, every)
             following = tables[stage + 1] if stage + 1 < self.n_stages else None
             table = np.empty((n_contexts * len(points), len(factor)))
