@@ -111,6 +111,25 @@ def test_no_other_parameters_are_likelier(kind: str) -> None:
         assert objective(moved, X) < best + 1e-7
 
 
+@pytest.mark.parametrize(("kind", "shrinkage"), [("1PL", 1.0), ("2PL", 20.0)])
+def test_with_priors_too_no_other_parameters_are_likelier(kind: str, shrinkage: float) -> None:
+    """Likelihood times the documented priors; a step and its scale put right could undo each other short of it."""
+    X, _, _ = answers(300, n_items=3)
+    grid = np.linspace(-4, 4, 15)
+    model = ItemResponse(kind, cuts=[0.0], points=grid, shrinkage=shrinkage, tol=1e-9).fit(X)
+    mass, (rows, many) = norm.pdf(grid) / norm.pdf(grid).sum(), np.unique(X, axis=0, return_counts=True)
+
+    def height(log_slopes: Any, levels: Any) -> float:
+        right = expit(np.exp(log_slopes)[:, None] * grid + levels[:, None])
+        each = many @ [np.log(mass @ np.prod(np.where(row[:, None], right, 1 - right), axis=0)) for row in rows]
+        own = log_slopes[:1] if kind == "1PL" else log_slopes
+        return float(each - shrinkage / 2 * (((own / 0.5) ** 2).sum() + ((levels / 3) ** 2).sum()))
+
+    slopes, levels = np.log(model.items_.slopes[:, 0]), model.items_.intercepts[:, 0]
+    for step in (-0.003, 0.003):
+        assert height(slopes + step, levels) < height(slopes, levels) > height(slopes, levels * (1 + step))
+
+
 @pytest.mark.slow
 @settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6), st.sampled_from(["graded", "nominal", "3PL", "4PL"]), st.sampled_from([0.0, 1.0]))

@@ -341,7 +341,9 @@ def maximise_likelihood(
         moved = max((float(np.abs(a - b).max(initial=0.0)) for a, b in zip(before, now)), default=0.0)
         before = now
         if moved < tol:
-            return expectation.log_likelihood, iteration, True
+            if not scaled or not any(group.precision.any() for group in groups):
+                return expectation.log_likelihood, iteration, True
+            scaled = False  # with priors, that and a step may undo each other where a step alone goes on
     return expectation.log_likelihood, max_iter, False
 
 
