@@ -318,3 +318,11 @@ def test_decision_costs_of_another_shape_are_refused_by_name() -> None:
     clf = seqclass.etana(0.1).fit(rng.normal(size=(90, 2)) + y[:, None], y)
     with pytest.raises(ValueError, match=r"decision_costs must have shape \(3, 3\), got \(2, 2\)"):
         acquired_curve(clf, rng.normal(size=(90, 2)), y, positive=2, decision_costs=[[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.2])
+def test_what_all_pay_alike_widens_no_interval(prevalence: float | None) -> None:
+    truth, chance, _ = cases()
+    curves = [decision_curve(truth, chance, price=price, prevalence=prevalence) for price in (0.0, 1e9)]
+    widths = [curve.upper - curve.lower for curve in curves]
+    np.testing.assert_allclose(widths[1], widths[0], atol=1e-5)

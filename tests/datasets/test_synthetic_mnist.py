@@ -119,3 +119,10 @@ def test_a_number_of_its_own_beside_densities() -> None:
     assert middle[0] > 0
     assert middle[1] == 0
     assert truncate_normal(2.0, 0.0).values.tolist() == [1.0]
+
+
+def test_so_little_noise_that_no_pixel_is_cut_off_at_one() -> None:
+    data = make_synthetic_mnist(20, noise_std=0.01)
+    assert data.truth is not None
+    assert (data.truth.posterior(data.X).argmax(axis=1) == data.y).all()
+    assert np.isneginf(truncate_normal(0.0, 0.01).logpdf(np.ones(1))).all()

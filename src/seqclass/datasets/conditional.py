@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, stats
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, log_or_infinite
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_finite
 
@@ -60,7 +60,7 @@ class Clipped:
         self.probabilities = np.array([self.inner.cdf(0), self.inner.sf(1)])
 
     def logpdf(self, x: FloatArray) -> FloatArray:
-        low, high = np.log(self.probabilities)
+        low, high = log_or_infinite(self.probabilities)
         inside = np.where((x > 0) & (x < 1), self.inner.logpdf(x), -np.inf)
         return np.where(x == 0, low, np.where(x == 1, high, inside))
 

@@ -381,16 +381,18 @@ def _curve(
     treated = np.searchsorted(-probability[order], -(levels - TOLERANCE), side="right")
     mass = np.ones(len(truth)) if weight is None else weight
     total, odds = float(mass.sum()), levels / (1 - levels)
+    price_sum = float(mass @ price)
+    apart = price - price_sum / total  # variances are the same, and dear prices leave them their digits
 
     def among_treated(values: Any) -> FloatArray:
         return np.concatenate([[0.0], np.cumsum(values[order])])[treated]
 
     def sums(rows: BoolArray, gain: Any) -> FloatArray:
-        """Of w, w**2, w z, w**2 z and (w z)**2, where z is what a row gains where it is treated, less its price."""
+        """Of w, w**2, w z, w**2 z and (w z)**2, where z is what a treated row gains, less its price by `apart`."""
         w = np.where(rows, mass, 0.0)
-        one, two, crossed = (among_treated(values) for values in (w, w**2, w**2 * price))
-        square = gain**2 * two - 2 * gain * crossed + float(w**2 @ price**2)
-        parts = (float(w.sum()), float(w @ w), gain * one - float(w @ price), gain * two - float(w**2 @ price), square)
+        one, two, crossed = (among_treated(values) for values in (w, w**2, w**2 * apart))
+        square = gain**2 * two - 2 * gain * crossed + float(w**2 @ apart**2)
+        parts = (float(w.sum()), float(w @ w), gain * one - float(w @ apart), gain * two - float(w**2 @ apart), square)
         return np.stack(np.broadcast_arrays(*parts))
 
     parts = [sums(truth, 1.0), sums(~truth, -odds)]
@@ -398,7 +400,6 @@ def _curve(
     if not by_class:
         parts, counts = [parts[0] + parts[1]], [sum(counts)]
     benefit_sum = among_treated(mass * truth) - odds * among_treated(mass * ~truth)
-    price_sum = float(mass @ price)
     mean = (benefit_sum - price_sum) / total
     variance = np.sum([_spread(part, n) for part, n in zip(parts, counts)], axis=0) / total**2
     error = np.sqrt((1 + shared * int((mass > 0).sum())) * variance)
