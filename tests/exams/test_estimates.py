@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 import seqclass
 from seqclass.cli import main
@@ -140,6 +141,19 @@ def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_he
     assert plan.widening != 1.0
     missing = np.where(np.random.default_rng(0).random(known.shape) < 0.1, np.nan, known)
     assert estimate(bank, missing, max_items=10).widening == 1.0  # nobody's accuracy is known
+
+
+def test_items_that_are_learnt_know_nobody_who_is_kept_aside() -> None:
+    """Intervals are as wide as plans of the others, made by themselves, were wrong about each fifth of the persons."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((45, 6)) < norm.cdf(rng.normal(size=(45, 1)) - rng.normal(size=6))).astype(int)
+    apart = []
+    for fold in range(5):
+        plan = estimate(None, np.delete(X, np.s_[fold::5], axis=0), max_items=2)
+        assert plan.widening == 1.0  # of so few
+        scores = plan.acquire(X[fold::5])
+        apart += (np.abs(scores.estimate - X[fold::5].mean(axis=1)) / scores.standard_error).tolist()
+    assert estimate(None, X, max_items=2).widening == pytest.approx(sorted(apart)[43] / norm.ppf(0.975))
 
 
 def test_a_person_who_is_known_stands_for_those_who_differ_in_a_tenth_and_in_three_tenths_of_the_answers() -> None:

@@ -256,7 +256,8 @@ def estimate(
     like one of these, but for a tenth or three tenths of the answers. How much each of the three counts is learnt, each
     person left out in turn. Models of language that share an ancestor fail on the same items, which one ability does
     not tell. Five times, persons are kept aside and asked by a plan of the others; intervals are widened until they
-    hold the accuracy of so many of them as ``confidence`` says.
+    hold the accuracy of so many of them as ``confidence`` says. A ``bank`` that was learnt from the same answers
+    knows those who are kept aside, and intervals are too narrow: leave it out, and it is learnt without them.
 
     Parameters
     ----------
@@ -318,10 +319,11 @@ def estimate(
         raise ValueError("bank is missing: give the parameters of the items, or answers to learn them from.")
     if price is None and standard_error is None and max_items is None:
         raise ValueError("say when to stop: by the price of an item, a standard_error, or max_items.")
-    if bank is None:
+    is_learnt = bank is None
+    if is_learnt:
         codes = np.asarray(answer_codes(answers))
         size = np.maximum(codes.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
-        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(codes, n_outcomes=size)
+        bank = _learn_items(codes, size)
     model = ItemResponse._from_bank(bank)
     columns = getattr(answers, "columns", None)
     names = list(map(str, columns)) if model.feature_names_ is None and columns is not None else model.feature_names_
@@ -342,9 +344,15 @@ def estimate(
         return ScorePlan(states.classifier(stop, names, settings, widening), states, widening, confidence, scale)
 
     if persons is not None and target == "accuracy":
-        for _ in range(1 if standard_error is None else 2):  # where it stops depends on it
-            widening = _widen(plan, states, persons, confidence)
+        parts = _keep_aside(states, persons, is_learnt)
+        for _ in range((1 if standard_error is None else 2) if parts else 0):  # where it stops depends on it
+            widening = _widen(plan, parts, persons, confidence)
     return plan(states)
+
+
+def _learn_items(codes: IntArray, n_outcomes: IntArray) -> ItemResponse:
+    """Items as answers tell of them."""
+    return ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(codes, n_outcomes=n_outcomes)
 
 
 @dataclass(repr=False, eq=False)
@@ -555,21 +563,36 @@ def _log_likelihood(shown: FloatArray, logs: FloatArray) -> FloatArray:
     return np.asarray(np.tensordot(shown, logs, axes=([0, 1], [0, 1])))
 
 
+def _keep_aside(states: ScoreStates, persons: IntArray, is_learnt: bool) -> list[tuple[IntArray, ScoreStates]]:
+    """Persons with all answers in five parts, and what the others tell of states, and of items that are learnt."""
+    whole = np.flatnonzero((persons >= 0).all(axis=1))
+    parts: list[tuple[IntArray, ScoreStates]] = []
+    for fold in range(TUNING.n_folds if len(whole) >= TUNING.min_persons else 0):
+        aside = whole[fold :: TUNING.n_folds]
+        if is_learnt:
+            others = np.delete(persons, aside, axis=0)
+            kept = ScoreStates.learn(_learn_items(others, states.n_outcomes), others, states.target, states.cost)
+        else:
+            kept = states.without(aside)
+        parts.append((aside, kept))
+    return parts
+
+
 def _widen(
-    plan: Callable[[ScoreStates], ScorePlan], states: ScoreStates, persons: IntArray, confidence: float
+    plan: Callable[[ScoreStates], ScorePlan],
+    parts: list[tuple[IntArray, ScoreStates]],
+    persons: IntArray,
+    confidence: float,
 ) -> float:
     """By what standard errors have to be multiplied, so that intervals hold for persons who were kept aside."""
-    whole = np.flatnonzero((persons >= 0).all(axis=1))
-    if len(whole) < TUNING.min_persons:
-        return 1.0
-    true, apart = _fractions(persons, states.n_outcomes).mean(axis=1), np.empty(len(persons))
-    for fold in range(TUNING.n_folds):
-        aside = whole[fold :: TUNING.n_folds]
-        kept = states.without(aside)
+    apart = []
+    for aside, kept in parts:
         score, error = kept.moments(plan(kept)._ask_items(persons[aside])[0])
-        apart[aside] = np.abs(score - true[aside]) / np.maximum(error, LEAST_CHANCE)
-    rank = min(int(np.ceil((len(whole) + 1) * confidence)), len(whole))
-    return float(np.sort(apart[whole])[rank - 1] / stats.norm.ppf((1 + confidence) / 2))
+        true = _fractions(persons[aside], kept.n_outcomes).mean(axis=1)
+        apart.append(np.abs(score - true) / np.maximum(error, LEAST_CHANCE))
+    ranked = np.sort(np.concatenate(apart))
+    rank = min(int(np.ceil((len(ranked) + 1) * confidence)), len(ranked))
+    return float(ranked[rank - 1] / stats.norm.ppf((1 + confidence) / 2))
 
 
 def _fractions(codes: IntArray, n_outcomes: IntArray) -> FloatArray:
