@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
+from two_threads import answers_of_two
 
 from seqclass import Rules, load
 from seqclass.persistence import save
@@ -82,6 +83,25 @@ def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
         assert (policy.info.upper, policy.info.lower) == pytest.approx((truth, truth), abs=1e-12)
         assert case.run(policy)[0] == pytest.approx(truth, abs=1e-9)
         assert policy.info.size == len(listed.costs) == np.prod(case.problem.n_outcomes + 1)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_another_thread_forgets_of_partial_answers_is_still_read(listed):
+    problem = many_sensors(3)
+    policy, belief = free_order.RecursionPolicy(problem), problem.initial_belief().asking(0).update([-1])
+    policy.__dict__["lists"] = listed
+
+    def forget(shared):
+        shared._lists.clear()
+        shared._memory.tables = {}
+
+    def ask(shared):
+        return shared.question_costs(belief).tolist()
+
+    alone, names = ask(policy), {"_partial_answers" if listed else "find"}
+    answers = [*answers_of_two(lambda: policy, ask, forget, names)]
+    assert len(answers) > 2
+    assert answers == [(alone, None)] * len(answers)
 
 
 @pytest.mark.parametrize("n_questions, most, few", [(9, None, True), (10, None, False), (27, 5, True), (30, 5, False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from two_threads import answers_of_two, interrupted
 
 from seqclass.bn import NaiveBayes
 from seqclass.bn.contexts import StageContexts, group_outcomes, likelihood_of_rows, stage_contexts, strongest
@@ -139,3 +140,21 @@ def test_memory_of_wide_evidence_is_bounded(make_tree, monkeypatch):
 def test_outcomes_of_which_each_has_more_rows_than_all_after_it():
     """The most frequent ones stand alone, as far as there are groups; what is left is one group."""
     assert group_outcomes(2.0 ** -np.arange(17), 12, 4).tolist() == [0, 1, 2, *[3] * 14]
+
+
+def test_stages_are_worked_out_once_whoever_asks(make_tree):
+    tree = make_tree(3, n_features=2)
+
+    def make():
+        return StageContexts(tree.model, tree.order, 8)
+
+    def told(contexts):
+        return [contexts.rows(1).tolist(), contexts.transitions(0).tolist()]
+
+    expected = told(make())
+    answers = [*answers_of_two(make, told, told, {"_step"})]
+    assert len(answers) > 10
+    assert answers == [(expected, expected)] * len(answers)
+    after = [told(contexts) for contexts in interrupted(make, told, {"_step"})]
+    assert len(after) > 10
+    assert after == [expected] * len(after)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from network_cases import as_pgmpy, check_cliques, random_network
+from two_threads import answers_of_two, interrupted
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.bn import discrete as memory
@@ -227,6 +230,63 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
         for j in range(5):  # of more rows than are remembered only what is asked for is worked out
             np.testing.assert_allclose(small.stage_likelihood(j, X[rows]), whole[j][rows])
     assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_threads_that_share_a_network_have_their_own_answers(forgetful: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = random_network(3)
+    X, _ = DiscreteNetwork(network, "n0").fit().sample(40, 1)
+    X = np.unique(X, axis=0)
+    if forgetful:
+        monkeypatch.setattr(memory, "CHUNK_BYTES", 1)
+
+    def make() -> DiscreteNetwork:
+        model = DiscreteNetwork(network, "n0").fit()
+        model.stage_likelihood(0, X[:1])
+        return model
+
+    def of(rows: slice) -> Any:
+        return lambda model: model.stage_likelihoods(np.arange(5), X[rows]).tolist()
+
+    first, second = of(slice(1, 3)), of(slice(2, 5))
+    answers = [*answers_of_two(make, first, second, {"find", "_grow"})]
+    assert len(answers) > 10
+    assert answers == [(first(make()), second(make()))] * len(answers)
+
+
+def test_messages_that_another_thread_forgets_are_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    junction: Any = sys.modules[memory.JunctionTree.__module__]
+    monkeypatch.setattr(junction, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(junction, "TUNING", replace(junction.TUNING, steps_kept=0))
+    model = DiscreteNetwork(random_network(3, 4), "n0").fit()
+    X, _ = model.sample(2, 1)
+
+    def first(model: DiscreteNetwork) -> Any:
+        return model._compute(X[:1], [2])[0].tolist()
+
+    def second(model: DiscreteNetwork) -> Any:
+        return [model._compute(X[1:], wanted)[0].tolist() for wanted in ([0], [1], [0])]
+
+    answers = [*answers_of_two(lambda: model, first, second, {"_collect", "_passes"})]
+    assert len(answers) > 20
+    assert answers == [(first(model), second(model))] * len(answers)
+
+
+def test_a_network_that_was_interrupted_answers_as_before() -> None:
+    network = random_network(3)
+    X = np.unique(np.random.default_rng(0).integers(-1, 2, (90, 5)), axis=0)
+    whole = DiscreteNetwork(network, "n0").fit().stage_likelihood(2, X)
+
+    def make() -> DiscreteNetwork:
+        model = DiscreteNetwork(network, "n0").fit()
+        model.stage_likelihood(2, X[:16])
+        return model
+
+    models = [*interrupted(make, lambda one: one.stage_likelihood(2, X), {"find", "_grow"})]
+    assert len(models) > 10
+    for model in models:
+        np.testing.assert_allclose(model.stage_likelihood(2, X[:16]), whole[:16], atol=1e-12)
+        np.testing.assert_allclose(model.stage_likelihood(2, X), whole, atol=1e-12)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from network_cases import check_cliques
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from two_threads import answers_of_two
 
 from seqclass import SequentialClassifier, load
 from seqclass.bn import NaiveBayes, TreeNetwork
@@ -293,6 +295,18 @@ def test_evidence_that_swings_by_more_than_a_double_holds():
     assert_allclose(model.likelihood(K + 1, row)[0, :, 0], [0.5, 0.5], rtol=1e-9)
     row[0, -1] = 0
     assert_allclose(model.likelihood(0, row)[0, :, 0], [1.0, 0.0], atol=1e-300)
+
+
+def test_a_message_is_kept_once_it_is_complete():
+    model = random_network(1, 2, chance=1.0)
+    evidence = np.array([[0, 1]])
+
+    def ask(shared):
+        return [shared.likelihood(j, evidence).tolist() for j in range(2)]
+
+    answers = [*answers_of_two(partial(pickle.loads, pickle.dumps(model)), ask, ask, {"step"})]
+    assert len(answers) > 10
+    assert answers == [(ask(model), ask(model))] * len(answers)
 
 
 @pytest.mark.slow

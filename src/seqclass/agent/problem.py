@@ -288,11 +288,11 @@ class ModelStructure(Structure["ModelProblem"]):
         """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
         if not self.problem._is_staged:
             return None
-        if max_contexts not in self.problem._made_contexts:
-            self.problem._made_contexts[max_contexts] = stage_contexts(
-                self.problem.model, self.problem.features, max_contexts=max_contexts
-            )
-        return ProjectedProblem(self.problem, self.problem._made_contexts[max_contexts])
+        problem = self.problem
+        if (contexts := problem._made_contexts.get(max_contexts)) is None:
+            contexts = stage_contexts(problem.model, problem.features, max_contexts=max_contexts)
+            problem._made_contexts[max_contexts] = contexts
+        return ProjectedProblem(problem, contexts)
 
 
 class StageTables(Tables):

@@ -467,8 +467,8 @@ class JunctionTree:
             clique = self.cliques[number]
             key = (number, *((j, same.get(j, -1)) for j in behind[number]))
             alike = all(j in same for j in behind[number])
-            if alike and key in self._cache:
-                collected[number] = self._cache[key]
+            if alike and (kept := self._cache.get(key)) is not None:  # read once: another thread may forget all
+                collected[number] = kept
                 continue
             there = {1 + clique.scope.index(j): places[j] if alike else fixed[j] for j in clique.scope if j in fixed}
             table = _cut(clique.table, there) if there else clique.table
@@ -524,19 +524,20 @@ class JunctionTree:
 
     def _passes(self, wanted: tuple[int, ...]) -> tuple[BoolArray, list[list[int]]]:
         """Cliques that lead to what is wanted, and what is wanted of each."""
-        if wanted not in self._passing:
-            passes: BoolArray = np.zeros(len(self.cliques), dtype=bool)
-            asked: list[list[int]] = [[] for _ in self.cliques]
-            for j in wanted:
-                asked[self.home[j]].append(j)
-                number = self.home[j]
-                while number >= 0:
-                    passes[number] = True
-                    number = self.cliques[number].parent
-            if len(self._passing) > TUNING.steps_kept:
-                self._passing = {}
-            self._passing[wanted] = passes, asked
-        return self._passing[wanted]
+        if (kept := self._passing.get(wanted)) is not None:
+            return kept
+        passes: BoolArray = np.zeros(len(self.cliques), dtype=bool)
+        asked: list[list[int]] = [[] for _ in self.cliques]
+        for j in wanted:
+            asked[self.home[j]].append(j)
+            number = self.home[j]
+            while number >= 0:
+                passes[number] = True
+                number = self.cliques[number].parent
+        if len(self._passing) > TUNING.steps_kept:
+            self._passing = {}
+        self._passing[wanted] = passes, asked
+        return passes, asked
 
     def _hang(
         self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]

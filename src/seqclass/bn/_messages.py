@@ -209,8 +209,9 @@ class Forest:
         if not upward:
             if child not in self._down:
                 cpd = self.cpds[child]
-                self._down[child] = np.ones((self.n_classes, cpd.shape[0], cpd.shape[1] + 1))
-                self._down[child][:, :, :-1] = cpd.transpose(2, 0, 1)
+                matrix = np.ones((self.n_classes, cpd.shape[0], cpd.shape[1] + 1))
+                matrix[:, :, :-1] = cpd.transpose(2, 0, 1)
+                self._down[child] = matrix  # when it is complete: another thread may look
             matrix = self._down[child]
         return MessageStep(node, into, matrix, low, positive)
 

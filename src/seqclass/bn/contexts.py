@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,6 +41,8 @@ class GroupTuning:
 
 
 TUNING = GroupTuning()
+#: A further stage is worked out by one thread at a time, which asks for earlier ones.
+_STEPPING = RLock()
 
 
 @dataclass(frozen=True)
@@ -337,13 +340,12 @@ class StageContexts:
     def likelihood(self, stage: int) -> FloatArray:
         """P(outcome of the stage's feature | context, class), (n_contexts, n_outcomes, n_classes)."""
         self._reach(stage)
-        if stage not in self._tables:
+        if (table := self._tables.get(stage)) is None:
             table = likelihood_of_rows(self.model, int(self.order[stage]), self._features[stage], self._rows[stage])
             # those of further stages are computed whenever they are asked for
-            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > 8 * CHUNK_BYTES:
-                return table
-            self._tables[stage] = table
-        return self._tables[stage]
+            if sum(kept.nbytes for kept in [*self._tables.values()]) + table.nbytes <= 8 * CHUNK_BYTES:
+                self._tables[stage] = table
+        return table
 
     def transitions(self, stage: int) -> IntArray:
         """Context of the next stage after each outcome, the last column after a missing one.
@@ -370,10 +372,10 @@ class StageContexts:
 
     def _once(self, what: str, stage: int, make: Callable[[], T]) -> T:
         """What is worked out for a stage when it is first asked for."""
-        if (what, stage) not in self._made:
-            self._made[what, stage] = make()
-        made: T = self._made[what, stage]
-        return made
+        # read once, as is all that is kept: from Python 3.12 on, threads may each make a dictionary
+        if (made := self._made.get((what, stage))) is None:
+            made = self._made[what, stage] = make()
+        return made  # type: ignore[no-any-return]
 
     @cached_property
     def _made(self) -> dict[tuple[str, int], Any]:
@@ -394,8 +396,10 @@ class StageContexts:
     def _reach(self, stage: int) -> None:
         if not 0 <= stage <= self.n_stages:
             raise ValueError(f"stage must be in 0..{self.n_stages}, got {stage}.")
-        while len(self._rows) <= stage:
-            self._step(len(self._rows) - 1)
+        if len(self._rows) <= stage:
+            with _STEPPING:
+                while len(self._rows) <= stage:
+                    self._step(len(self._rows) - 1)
 
     def _step(self, stage: int) -> None:
         table, rows = self.likelihood(stage), self._rows[stage]
@@ -414,13 +418,14 @@ class StageContexts:
         number = number.ravel()
         transitions = np.zeros((len(rows), n_outcomes + 1), dtype=np.intp)
         transitions[context, outcome] = number
-        self._possible = np.zeros((len(following), table.shape[2]), dtype=bool)
-        np.logical_or.at(self._possible, number, seen[context, outcome])
-        self._weights = np.zeros(self._possible.shape)
-        np.add.at(self._weights, number, weight[context, outcome])
-        self._features.append(candidates[kept])
-        self._rows.append(following)
-        self._transitions.append(transitions)
+        can_be: BoolArray = np.zeros((len(following), table.shape[2]), dtype=bool)
+        np.logical_or.at(can_be, number, seen[context, outcome])
+        weights = np.zeros(can_be.shape)
+        np.add.at(weights, number, weight[context, outcome])
+        self._possible, self._weights = can_be, weights
+        self._features = [*self._features, candidates[kept]]
+        self._transitions = [*self._transitions, transitions]
+        self._rows = [*self._rows, following]  # last: it says to other threads how far it is
 
     def _keep_relevant(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
         if stage == self.n_stages:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,43 +43,44 @@ TUNING = NetworkTuning()
 
 
 class RowMemory:
-    """Remembers likelihoods, (slots, outcomes of all features, classes), and beliefs by row of evidence."""
+    """Remembers likelihoods, (slots, outcomes of all features, classes), by row of evidence."""
 
     def __init__(self, shape: tuple[int, int], compute: Callable[..., Any]):
         self.shape, self.compute = shape, compute
         # beyond it all is forgotten, but for what the last call was about
         self.most = max(1, CHUNK_BYTES // (2 * int(np.prod(shape))))
         self.slots: dict[bytes, int] = {}
-        self._make(0)
+        self.likelihoods: FloatArray = np.empty((0, *shape))
+        self._lock = Lock()
 
-    def find(self, evidence: IntArray) -> tuple[RowMemory, IntArray]:
-        """Slot of each row; ``likelihoods[slots]`` and ``beliefs[slots]`` are its answers until the next call."""
+    def find(self, evidence: IntArray) -> tuple[FloatArray, IntArray]:
+        """Likelihoods by slot, and the slot of each row; of these nothing changes, whoever asks for others."""
         keys = [row.tobytes() for row in evidence]
-        new = {key: row for row, key in enumerate(keys) if key not in self.slots}
-        if len(self.slots) + len(new) > self.most:
-            new = {key: row for row, key in enumerate(keys)}
-            self.slots = {}
-        if new:
-            first = len(self.slots)
-            self._grow(first + len(new))
-            rows = slice(first, first + len(new))
-            # side by side what has seen the same: what it shares is worked out once
-            new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
-            self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], self.beliefs[rows]))
-            self.slots |= {key: first + at for at, key in enumerate(new)}
-        return self, np.array([self.slots[key] for key in keys], dtype=np.intp)
-
-    def _make(self, capacity: int) -> None:
-        self.likelihoods: FloatArray = np.empty((capacity, *self.shape))
-        self.beliefs: FloatArray = np.empty((capacity, self.shape[1]))
+        with self._lock:  # threads may share a model
+            new = {key: row for row, key in enumerate(keys) if key not in self.slots}
+            if len(self.slots) + len(new) > self.most:
+                new = {key: row for row, key in enumerate(keys)}
+                self.slots = {}
+            if new:
+                first = len(self.slots)
+                self._grow(first + len(new))
+                rows = slice(first, first + len(new))
+                # side by side what has seen the same: what it shares is worked out once
+                new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
+                beliefs = np.empty((len(new), self.shape[1]))
+                self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], beliefs))
+                self.slots |= {key: first + at for at, key in enumerate(new)}
+            return self.likelihoods, np.array([self.slots[key] for key in keys], dtype=np.intp)
 
     def _grow(self, needed: int) -> None:
         """Make room, and no more of it than is needed beyond what may be remembered."""
-        used, before = len(self.slots), (self.likelihoods, self.beliefs)
-        if needed <= len(self.beliefs) <= max(self.most, needed):
+        used, capacity = len(self.slots), len(self.likelihoods)
+        if used and needed <= capacity:
             return
-        self._make(max(needed, min(2 * len(self.beliefs), self.most), 16))
-        self.likelihoods[:used], self.beliefs[:used] = before[0][:used], before[1][:used]
+        # also where all is forgotten: what was found may still be read
+        likelihoods = np.empty((max(needed, min(2 * capacity, self.most), 16), *self.shape))
+        likelihoods[:used] = self.likelihoods[:used]
+        self.likelihoods = likelihoods
 
 
 @dataclass(repr=False, eq=False)
@@ -258,18 +260,18 @@ class DiscreteNetwork(ObservationModel):
         if (state[:, feature] >= 0).any():
             state = state.copy()
             state[:, feature] = -1
-        size, memory = int(self.n_outcomes_[feature]), self._memory
-        if len(state) > memory.most:  # they would push one another out: of each that is different this feature alone
+        size, most = int(self.n_outcomes_[feature]), self._memory.most
+        if len(state) > most:  # they would push one another out: of each that is different this feature alone
             rows, place = np.unique(state, axis=0, return_inverse=True)
-            if len(rows) > memory.most:
+            if len(rows) > most:
                 return np.asarray(self._compute(rows, [feature])[0][place.reshape(-1)])
-        memory, slots = self._look_up(state)
+        known, slots = self._look_up(state)
         first = int(self._places[feature])
-        return np.asarray(memory.likelihoods[slots, first : first + size])
+        return np.asarray(known[slots, first : first + size])
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | what the state has seen, class) of many features at once: two passes of messages serve all."""
-        memory, slots = self._look_up(state)
+        known, slots = self._look_up(state)
         chosen = np.asarray(features)
         sizes = self.n_outcomes_[chosen]
         widest = int(sizes.max(initial=1))
@@ -279,8 +281,7 @@ class DiscreteNetwork(ObservationModel):
             places = (self._places[chosen[alike]][:, None] + np.arange(size)).reshape(-1)
             # side by side in the memory as a rule
             close = places[-1] - places[0] + 1 == len(places) and bool((np.diff(places) == 1).all())
-            likelihoods = memory.likelihoods[slots, places[0] : places[-1] + 1] if close else None
-            likelihoods = memory.likelihoods[slots[:, None], places] if likelihoods is None else likelihoods
+            likelihoods = known[slots, places[0] : places[-1] + 1] if close else known[slots[:, None], places]
             likelihoods = likelihoods.reshape(len(slots), alike.size, size, -1)
             if alike.size == chosen.size:
                 return np.asarray(likelihoods)
@@ -554,8 +555,8 @@ class DiscreteNetwork(ObservationModel):
         )
         return places
 
-    def _look_up(self, evidence: Any) -> tuple[RowMemory, IntArray]:
-        """Where the answers for each row of evidence stand; computed where they do not yet."""
+    def _look_up(self, evidence: Any) -> tuple[FloatArray, IntArray]:
+        """Likelihoods, and where those of each row of evidence stand; computed where they do not yet."""
         return self._memory.find(np.ascontiguousarray(evidence, dtype=self._dtype))
 
     @property

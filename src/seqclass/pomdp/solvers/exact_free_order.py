@@ -317,13 +317,13 @@ class RecursionPolicy(DeepLookaheadPolicy):
         return np.where(belief.available, costs, np.inf)
 
     def _partial_answers(self, key: bytes, *kind: Any) -> PartialAnswers:
-        if key not in self._lists:
+        if (answers := self._lists.get(key)) is None:
             answers = PartialAnswers(self.problem, *kind)
             answers.solve()
-            if sum(one.costs.size for one in self._lists.values()) + answers.costs.size > CHUNK_BYTES // 16:
+            if sum(one.costs.size for one in [*self._lists.values()]) + answers.costs.size > CHUNK_BYTES // 16:
                 self._lists.clear()
             self._lists[key] = answers
-        return self._lists[key]
+        return answers
 
     def _by_recursion(self, belief: BeliefState) -> FloatArray:
         _, first, place = np.unique(evidence(belief), return_index=True, return_inverse=True)
@@ -339,12 +339,12 @@ class RecursionPolicy(DeepLookaheadPolicy):
         """Keep what a tree tells; the costs of its first histories."""
         by_stage, known = tree.question_costs(), self._tables
         # costs of questions that are remembered, of all partial answers: 128 MB
-        if sum(table.size for _, table in known.values()) + sum(costs.size for costs in by_stage) > 2**24:
+        if sum(table.size for _, table in [*known.values()]) + sum(costs.size for costs in by_stage) > 2**24:
             known.clear()
         for stage, costs in zip(tree.stages, by_stage):
             keys, number = evidence(stage.belief), stage.belief.stage
-            if number in known:
-                keys, costs = (np.concatenate(both) for both in zip(known[number], (keys, costs)))
+            if (before := known.get(number)) is not None:  # read once: another thread may forget all
+                keys, costs = (np.concatenate(both) for both in zip(before, (keys, costs)))
             keys, kept = np.unique(keys, return_index=True)
             known[number] = keys, costs[kept]
         return by_stage[0]
