@@ -30,7 +30,7 @@ from seqclass.agent.record import (
 from seqclass.cli import main
 from seqclass.experiment import Experiment
 from seqclass.large import predict_parquet
-from seqclass.pomdp import GridValueIteration
+from seqclass.pomdp import GridValueIteration, acquire
 
 
 @dataclass(frozen=True)
@@ -202,3 +202,22 @@ def test_a_bundle_that_was_asked_goes_by_its_name(order: str, keep: tuple[int, .
         costs = Costs(bundles={0: "blood", 2: "blood"})
         plain = SequentialClassifier(feature_costs=costs, order=order).fit(X.to_numpy(), y).acquire(X.to_numpy())
         assert {"blood"} <= {name for one in plain.to_frame()["asked"] for name in one} <= {"blood", 1}
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_what_is_written_into_results_or_rows_changes_no_classifier(order):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 60)
+    X = rng.normal(size=(120, 3)) + (y == "b")[:, None]
+    clf = SequentialClassifier(feature_costs=0.02, order=order).fit(X, y)
+    assert not any(np.shares_memory(X, value) for value in vars(clf.coder_).values() if isinstance(value, np.ndarray))
+    belief = clf.problem_.initial_belief()
+    for rows in (X[:1], X[:30]):
+        before, drawn = clf.acquire(rows), acquire(clf.policy_, np.zeros((len(rows), 3), dtype=int))
+        for told in (clf.acquire(rows).classes, drawn.features):
+            told[...] = told[::-1].copy()
+        assert clf.acquire(rows).classes.tolist() == before.classes.tolist() == clf.classes_.tolist()
+        assert clf.acquire(rows).to_frame().equals(before.to_frame())
+    for array in (belief.prices, clf.problem_.likelihood(0, belief.state)):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1

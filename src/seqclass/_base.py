@@ -277,7 +277,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         True
         """
         agent = agent_of(self)
-        names: dict[str, Any] = {"classes": agent.classes, "names": question_names(agent), "unit": agent.unit}
+        names: dict[str, Any] = {"classes": agent.classes.copy(), "names": question_names(agent), "unit": agent.unit}
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")

@@ -391,8 +391,8 @@ class OutcomeCoder:
         return self.bins.few_values(int(np.searchsorted(self.numeric_, feature)))
 
     def _remember(self, X: Any) -> None:
-        # one row that any discretiser takes, for the values of live cases
-        self.example_ = X[:1] if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
+        # one row that any discretiser takes, for the values of live cases; its own, or all rows would stay in memory
+        self.example_ = X[:1].copy() if hasattr(X, "dtype") and not sp.issparse(X) else X[[0]].toarray()
         self.range_ = value_range(X)
 
     def _begin(self, n_features: int) -> None:

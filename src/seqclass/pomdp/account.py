@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, read_only
 from seqclass.costs import Visits, first_of_groups
 from seqclass.pomdp.cached import cached
 from seqclass.pomdp.constraints import Limits
@@ -249,7 +249,7 @@ def prices_of_all(belief: PricedBelief) -> FloatArray:
     """
     problem, account = belief.problem, belief.account
     paid, ordered = account.groups_paid, account.ordered
-    prices: FloatArray = problem.prices[None] if paid is None else prices_beside(problem, paid)
+    prices: FloatArray = read_only(problem.prices[None]) if paid is None else prices_beside(problem, paid)
     if ordered is not None and problem.visits is not None and ordered.any():
         if problem.groups is not None and (least := least_surcharges(problem, ordered)).size:
             another = less(least[:, problem.groups], problem.full_prices - problem.prices) & (problem.groups >= 0)

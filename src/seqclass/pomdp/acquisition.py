@@ -346,7 +346,7 @@ class Histories:
             leaf_price=leaf_price,
             leaf_question=recorded["question"],
             leaf_outcome=outcome,
-            features=self.policy.problem.features,
+            features=self.policy.problem.features.copy(),
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
             leaf_visit=recorded.get("visit"),

@@ -98,6 +98,6 @@ class KeptHistories:
             leaf_price=np.array([leaf.belief.spent[0] for leaf in leaves]),
             leaf_question=answers[:, ::2].astype(np.int32),
             leaf_outcome=answers[:, 1::2].astype(kind),
-            features=problem.features,
+            features=problem.features.copy(),
             names=problem.names,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, pick
+from seqclass._utils.arrays import FloatArray, IntArray, pick, read_only
 from seqclass._utils.stored import check_array, require, require_array, require_list, require_numbers
 from seqclass._utils.validation import check_finite, in_order, own_labels
 from seqclass.pomdp.bundles import Bundle, check_table
@@ -127,7 +127,7 @@ class TableProblem(AcquisitionProblem):
         if self.transitions is not None:
             return np.asarray(table[state])
         table = table[: self.n_outcomes[question]]
-        return np.asarray(table[None]) if len(state) == 1 else np.broadcast_to(table, (len(state), *table.shape))
+        return np.broadcast_to(table, (len(state), *table.shape)) if len(state) != 1 else read_only(table[None])
 
     def advance(self, question: Any, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""
