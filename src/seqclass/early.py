@@ -28,6 +28,7 @@ from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_finite, check_integer, check_part, in_order, own_labels, plain_labels
+from seqclass._utils.whole_fits import all_or_nothing
 
 __all__ = ["EarlyClassifier", "EarlyDecisions", "EarlySession"]
 __dir__ = __all__.copy  # tab completion
@@ -144,6 +145,7 @@ class EarlyClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[m
     cv: int = 5
     random_state: int = 0
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> EarlyClassifier:
         """Learn from whole series.
 

@@ -21,6 +21,7 @@ from seqclass._utils.stored import is_fitted, require_array, require_numbers, re
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, check_likelihood, check_weights, in_order
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.bn._checks import (
     Codes,
     blank,
@@ -172,6 +173,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     #: Whether what is fitted to may be one.
     _learns_sparse: ClassVar[bool] = False
 
+    @all_or_nothing
     def fit(self: Model, X: Any, y: npt.ArrayLike, sample_weight: Any = None, *, n_outcomes: Any = None) -> Model:
         """Fit the model to a discretised matrix.
 

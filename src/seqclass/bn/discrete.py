@@ -20,6 +20,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks
 from seqclass._utils.stored import require, require_array, require_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes
 from seqclass.bn._junction import Factor, JunctionTree, cut_factor
 from seqclass.bn.base import ObservationModel
@@ -146,6 +147,7 @@ class DiscreteNetwork(ObservationModel):
     questions: Sequence[str] | None = None
     max_cells: int = 2**20
 
+    @all_or_nothing
     def fit(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None
     ) -> DiscreteNetwork:

@@ -13,6 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
 from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.validation import check_integer, check_real, check_weights, exponential_forgetting
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.bn._checks import (
     Codes,
     check_codes,
@@ -87,6 +88,7 @@ class NaiveBayes(ObservationModel):
     temperature: float | None = None
     temperature_: float | FloatArray = field(init=False)
 
+    @all_or_nothing
     def partial_fit(
         self,
         X: Any,

@@ -24,6 +24,7 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, require, require_array, require_whole
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import in_order
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.discretize._edges import (
     ClassCodes,
     check_cuts,
@@ -175,6 +176,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """Whether edges are sought by the ranks of values."""
         return self.strategy in ("quantile", "auto")
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Discretizer:
         """Find the edges of every feature.
 

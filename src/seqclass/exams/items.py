@@ -30,6 +30,7 @@ from seqclass._utils.validation import (
     in_order,
     plain_labels,
 )
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, count_outcomes, resolve_prior
 from seqclass.bn._tables import state_posterior
 from seqclass.bn.mixture import LatentStateModel
@@ -75,6 +76,7 @@ class Tested(LatentStateModel):
 
     _outcome_words = ("wrong", "right")
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None) -> Self:
         """Learn from answers.
 

@@ -23,6 +23,7 @@ from seqclass._utils.information import canonical
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, class_numbers, plain_labels
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.selection._dependence import check_whole_numbers, columns_of_cells
 
 if TYPE_CHECKING:
@@ -269,6 +270,7 @@ class RowStream(Selector):
     def _learn(self, X: Any, codes: IntArray) -> None:
         """Learn from a batch and set `weights_`."""
 
+    @all_or_nothing
     def fit(self: _Self, X: Any, y: npt.ArrayLike) -> _Self:
         """Start again and learn from the rows, batch by batch.
 
@@ -473,6 +475,7 @@ class FeatureStream(Selector):
         support[self.selected_] = True
         return support
 
+    @all_or_nothing
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Select among the columns of ``X``, taken from left to right.
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_real
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.selection._base import Selector
 from seqclass.selection._dependence import TOLERANCE, Columns, InformationDependence, relevant_columns
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
@@ -72,6 +73,7 @@ class FCBF(Selector):
 
     delta: float = 0.0
 
+    @all_or_nothing
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Select features.
 
