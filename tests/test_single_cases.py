@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from two_threads import answers_of_two
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
@@ -114,3 +115,18 @@ def test_as_many_histories_are_kept_as_there_is_room_for():
     assert n - 1 <= kept.most < 11
     assert len(calls) > 10
     assert kept.first() is first
+
+
+def test_histories_may_go_while_another_thread_begins_one():
+    problem = TableProblem([0.5, 0.5], np.full((2, 2, 2), 0.5), 0.1, any_order=True)
+    policy = FunctionPolicy(problem, lambda belief: np.full(len(belief), -1))
+
+    def make():
+        kept = KeptHistories(policy, max_bytes=0)
+        kept.first()
+        return kept
+
+    answers = [
+        *answers_of_two(make, lambda kept: kept.note(), lambda kept: kept._first.update({1: kept.first()}), {"note"})
+    ]
+    assert len(answers) > 4

@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from live_cases import reader
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
+from two_threads import interrupted
 
 from seqclass import Costs, SequentialClassifier, adaptive, adaptive_classifier, certify_error, load
 from seqclass.agent.agent import agent_of
 from seqclass.agent.session import Session
 from seqclass.analysis import sensitivity, what_if
-from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
+from seqclass.bn import ClassMixture, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
@@ -821,3 +822,32 @@ def test_undoing_takes_back_the_visit_that_an_answer_began_also_where_a_case_was
     again = clf.session(case.to_json())
     again.undo()
     assert (again.paid, again.n_visits) == (0.02, 1)
+
+
+def test_an_answer_that_fails_or_is_interrupted_begins_no_visit() -> None:
+    likely = [[[0.5, 0.5]], [[1.0, 0.2], [0.0, 0.8]], [[0.3, 1.0], [0.7, 0.0]]]
+    tables = NetworkTables(["d", "a", "b"], [["no", "yes"]] * 3, [[], [0], [0]], [np.array(likely[0][0]), *likely[1:]])
+    clf = SequentialClassifier.from_network(tables, "d", feature_costs=Costs(0.01, visit_cost=0.02))
+
+    def told(case: Session) -> Any:
+        again = clf.session(case.to_json())
+        return [(one.to_json(), str(one), one.paid, one.n_visits) for one in (case, again)]
+
+    def begin() -> Session:
+        case = clf.session()
+        case.observe("a", "yes")
+        return case
+
+    case, before = begin(), told(begin())
+    assert case.paid == pytest.approx(0.03)
+    with pytest.raises(ValueError, match="impossible given a = yes"):
+        case.observe("b", "yes")
+    assert told(case) == before
+    case.observe("b", "no")
+    after = told(case)
+    answered = [told(one) for one in interrupted(begin, lambda one: one.observe("b", "no"), {"_advance"})]
+    assert len(answered) > 10
+    assert all(one in (before, after) for one in answered)
+    undone = [told(one) for one in interrupted(begin, lambda one: one.undo(), {"undo"})]
+    assert len(undone) > 3
+    assert all(one in (before, told(clf.session())) for one in undone)

@@ -180,8 +180,9 @@ class Session:
         numbers = self._next_questions()[0] if names is None else [self._number(name) for name in names]
         if not numbers:
             raise ValueError("there is nothing to order: name at least one feature, or decide.")
+        visit = Visit(len(self._answers), [self._questions.name(q) for q in numbers], False)
         self._cases[-1] = self._order_panel(numbers, again=True)
-        self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in numbers], False))
+        self._visits.append(visit)
 
     def leave(self) -> None:
         """Stop waiting for what was ordered: what is known now decides what comes next, and the visit remains paid for.
@@ -471,10 +472,9 @@ class Session:
         """
         if not self._answers:
             raise ValueError("there is no answer to take back.")
-        self._answers.pop()
-        self._cases.pop()
-        n = len(self._answers)
-        self._visits = [visit for visit in self._visits if visit.after < n or (visit.after == n and not visit.implied)]
+        n = len(self._answers) - 1
+        visits = [visit for visit in self._visits if visit.after < n or (visit.after == n and not visit.implied)]
+        self._answers, self._cases, self._visits = self._answers[:-1], self._cases[:-1], visits
 
     def correct(self, name: str | int, value: Any, *, strict: bool = False) -> None:
         """Change an answer that was given before; nothing changes if that fails.
@@ -737,11 +737,11 @@ class Session:
         if not known and question not in panel[:1]:
             saving = math.nan
         charged = self._agent.charge_missing
-        visits = self._questions.problem.visits
+        visits, begun = self._questions.problem.visits, list[Visit]()
         if visits is not None and not known and not case.facts.account.waits[0]:
             ordered = panel if question in panel else [question]
             case = self._order_panel(ordered)
-            self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
+            begun = [Visit(len(self._answers), [self._questions.name(q) for q in ordered], True)]
         try:
             following = case.learn(question, outcome, known=known, charge_missing=charged)
         except ImpossibleOutcome:
@@ -751,9 +751,13 @@ class Session:
             price = float(charge(set_question(case.facts, question), np.array([paid]))[0][0]) + case.due
         elif paid:
             price = case.price(question)
-        self._cases.append(following)
         posterior = tuple(following.probabilities[0].tolist())
-        self._answers.append(Answer(name, value, outcome, price, float(saving), posterior, known))
+        answer = Answer(name, value, outcome, price, float(saving), posterior, known)
+        # at last, and all at once: nothing of an answer that fails stays
+        self._visits, self._cases, self._answers = (
+            *([*self._visits, *begun], [*self._cases, following]),
+            [*self._answers, answer],
+        )
 
     def _impossible(self, name: str, value: Any, known: bool) -> ValueError:
         """Say which answer cannot be, and beside which others."""

@@ -68,7 +68,7 @@ class KeptHistories:
         self.n += 1
         if self.n > self.most:
             self.n = 0
-            for history in self._first.values():
+            for history in [*self._first.values()]:  # another thread may begin a lot
                 history.after.clear()
 
     def acquire(self, X: Any, columns: IntArray | None, keys: Any, charge_missing: bool) -> Acquisition:
