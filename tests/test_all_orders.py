@@ -93,12 +93,12 @@ def test_what_another_thread_forgets_of_partial_answers_is_still_read(listed):
 
     def forget(shared):
         shared._lists.clear()
-        shared._memory.tables = {}
+        shared._tables.clear()
 
     def ask(shared):
         return shared.question_costs(belief).tolist()
 
-    alone, names = ask(policy), {"_partial_answers" if listed else "find"}
+    alone, names = ask(policy), {"_partial_answers" if listed else "question_costs"}
     answers = [*answers_of_two(lambda: policy, ask, forget, names)]
     assert len(answers) > 2
     assert answers == [(alone, None)] * len(answers)

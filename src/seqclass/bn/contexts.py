@@ -375,7 +375,7 @@ class StageContexts:
         # read once, as is all that is kept: from Python 3.12 on, threads may each make a dictionary
         if (made := self._made.get((what, stage))) is None:
             made = self._made[what, stage] = make()
-        return made  # type: ignore[no-any-return]
+        return made
 
     @cached_property
     def _made(self) -> dict[tuple[str, int], Any]:
@@ -422,10 +422,10 @@ class StageContexts:
         np.logical_or.at(can_be, number, seen[context, outcome])
         weights = np.zeros(can_be.shape)
         np.add.at(weights, number, weight[context, outcome])
-        self._possible, self._weights = can_be, weights
-        self._features = [*self._features, candidates[kept]]
-        self._transitions = [*self._transitions, transitions]
-        self._rows = [*self._rows, following]  # last: it says to other threads how far it is
+        features, steps = [*self._features, candidates[kept]], [*self._transitions, transitions]
+        after = can_be, weights, features, steps, [*self._rows, following]
+        # all at once, or nothing; the rows, which tell other threads how far it is, last
+        self._possible, self._weights, self._features, self._transitions, self._rows = after
 
     def _keep_relevant(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
         if stage == self.n_stages:
