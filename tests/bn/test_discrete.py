@@ -249,7 +249,7 @@ def test_threads_that_share_a_network_have_their_own_answers(forgetful: bool, mo
         return lambda model: model.stage_likelihoods(np.arange(5), X[rows]).tolist()
 
     first, second = of(slice(1, 3)), of(slice(2, 5))
-    answers = [*answers_of_two(make, first, second, {"find", "_grow"})]
+    answers = [*answers_of_two(make, first, second, {"_fill", "_grow"})]
     assert len(answers) > 10
     assert answers == [(first(make()), second(make()))] * len(answers)
 
@@ -282,7 +282,7 @@ def test_a_network_that_was_interrupted_answers_as_before() -> None:
         model.stage_likelihood(2, X[:16])
         return model
 
-    models = [*interrupted(make, lambda one: one.stage_likelihood(2, X), {"find", "_grow"})]
+    models = [*interrupted(make, lambda one: one.stage_likelihood(2, X), {"_fill", "_grow"})]
     assert len(models) > 10
     for model in models:
         np.testing.assert_allclose(model.stage_likelihood(2, X[:16]), whole[:16], atol=1e-12)

@@ -58,20 +58,23 @@ class RowMemory:
         """Likelihoods by slot, and the slot of each row; of these nothing changes, whoever asks for others."""
         keys = [row.tobytes() for row in evidence]
         with self._lock:  # threads may share a model
-            new = {key: row for row, key in enumerate(keys) if key not in self.slots}
-            if len(self.slots) + len(new) > self.most:
-                new = {key: row for row, key in enumerate(keys)}
-                self.slots = {}
-            if new:
-                first = len(self.slots)
-                self._grow(first + len(new))
-                rows = slice(first, first + len(new))
-                # side by side what has seen the same: what it shares is worked out once
-                new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
-                beliefs = np.empty((len(new), self.shape[1]))
-                self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], beliefs))
-                self.slots |= {key: first + at for at, key in enumerate(new)}
-            return self.likelihoods, np.array([self.slots[key] for key in keys], dtype=np.intp)
+            return self._fill(evidence, keys)
+
+    def _fill(self, evidence: IntArray, keys: list[bytes]) -> tuple[FloatArray, IntArray]:
+        new = {key: row for row, key in enumerate(keys) if key not in self.slots}
+        if len(self.slots) + len(new) > self.most:
+            new = {key: row for row, key in enumerate(keys)}
+            self.slots = {}
+        if new:
+            first = len(self.slots)
+            self._grow(first + len(new))
+            rows = slice(first, first + len(new))
+            # side by side what has seen the same: what it shares is worked out once
+            new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
+            beliefs = np.empty((len(new), self.shape[1]))
+            self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], beliefs))
+            self.slots |= {key: first + at for at, key in enumerate(new)}
+        return self.likelihoods, np.array([self.slots[key] for key in keys], dtype=np.intp)
 
     def _grow(self, needed: int) -> None:
         """Make room, and no more of it than is needed beyond what may be remembered."""
