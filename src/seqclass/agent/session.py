@@ -753,9 +753,9 @@ class Session:
             price = case.price(question)
         posterior = tuple(following.probabilities[0].tolist())
         answer = Answer(name, value, outcome, price, float(saving), posterior, known)
-        visits, cases, answers = [*self._visits, *begun], [*self._cases, following], [*self._answers, answer]
+        after = [*self._visits, *begun], [*self._cases, following], [*self._answers, answer]
         # at last, and all at once: nothing of an answer that fails stays
-        self._visits, self._cases, self._answers = visits, cases, answers
+        self._visits, self._cases, self._answers = after
 
     def _impossible(self, name: str, value: Any, known: bool) -> ValueError:
         """Say which answer cannot be, and beside which others."""
