@@ -383,6 +383,19 @@ def test_cliques_multiply_to_the_network(seed: int) -> None:
     check_cliques(model, np.array([5, 1, 3]))
 
 
+def test_what_is_kept_of_sets_of_questions_has_an_end() -> None:
+    model = DiscreteNetwork(random_network(0, 12), "n0").fit().prepare()
+    tree: Any = model._tree_or_error
+    row = model.sample(1, 0)[0]
+    sets = (np.arange(1, 1201)[:, None] >> np.arange(row.shape[1])) % 2 == 1
+    kept = []
+    for seen in sets:
+        model.posterior(np.where(seen, row, -1))
+        kept.append(len(tree._steps))
+    assert max(kept) == 1001
+    assert kept[-1] < 250
+
+
 @pytest.mark.parametrize("n_rows", [1, 3])
 def test_a_chain_of_rare_answers_is_in_range(n_rows: int) -> None:
     """Every other node is seen, and what they say together is less than a number can be."""

@@ -15,7 +15,7 @@ def all_or_nothing(fit: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[
     """Have a fit that does not end leave its estimator as it was, and not half of this fit and half of one before."""
 
     @wraps(fit)
-    def fit_whole(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def fit_or_restore(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -24,4 +24,4 @@ def all_or_nothing(fit: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[
             vars(self).update(before)
             raise
 
-    return fit_whole
+    return fit_or_restore

@@ -279,11 +279,11 @@ class JunctionTree:
             if len(self._steps) > TUNING.steps_kept:
                 self._steps = {}
             self._steps[key] = steps
-        total = self._total_along(steps, seen, False)
+        total = self._total_of_steps(steps, seen, False)
         # messages are scaled only where evidence is so rare that it matters
-        return total if total.max() > TUNING.least_total else self._total_along(steps, seen, True)
+        return total if total.max() > TUNING.least_total else self._total_of_steps(steps, seen, True)
 
-    def _total_along(self, steps: Sequence[_Step], seen: Mapping[int, slice], scaled: bool) -> FloatArray:
+    def _total_of_steps(self, steps: Sequence[_Step], seen: Mapping[int, slice], scaled: bool) -> FloatArray:
         """P(class, evidence) of one row by the steps for what it has seen."""
         totals, sent = [self._prior], dict[int, FloatArray]()
         for step in steps:

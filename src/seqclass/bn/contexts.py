@@ -373,12 +373,12 @@ class StageContexts:
     def _once(self, what: str, stage: int, make: Callable[[], T]) -> T:
         """What is worked out for a stage when it is first asked for."""
         # read once, as is all that is kept: from Python 3.12 on, threads may each make a dictionary
-        if (made := self._made.get((what, stage))) is None:
-            made = self._made[what, stage] = make()
+        if (made := self._made_by_stage.get((what, stage))) is None:
+            made = self._made_by_stage[what, stage] = make()
         return made
 
     @cached_property
-    def _made(self) -> dict[tuple[str, int], Any]:
+    def _made_by_stage(self) -> dict[tuple[str, int], Any]:
         return {}
 
     @cached_property

@@ -55,14 +55,14 @@ class InputError(click.ClickException):
         super().__init__("\n".join(map(brief, messages)))
 
 
-def first_given(options: Mapping[str, Any]) -> str | None:
+def first_given_option(options: Mapping[str, Any]) -> str | None:
     """The first of some options that is given."""
     return next((option for option, value in options.items() if value), None)
 
 
-def refuse_given(options: Mapping[str, Any], why: str) -> None:
+def refuse_options(options: Mapping[str, Any], why: str) -> None:
     """Refuse the first of some options that is given."""
-    if option := first_given(options):
+    if option := first_given_option(options):
         raise InputError(f"{option} {why}")
 
 

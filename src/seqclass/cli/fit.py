@@ -20,7 +20,7 @@ from seqclass.adaptive_classifier import adaptive
 from seqclass.agent.provenance import source_of
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines
-from seqclass.cli._errors import InputError, as_input_errors, check_output, first_given, refuse_given
+from seqclass.cli._errors import InputError, as_input_errors, check_output, first_given_option, refuse_options
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._training import (
@@ -116,7 +116,7 @@ def _command(
     how |= {"--select": select is not None, "--calibrate": calibrate}
     because = None
     if method is None:
-        said = first_given(how)
+        said = first_given_option(how)
         because = f"{said} is not for adaptive" if said else "a folder is read in chunks" if data.is_dir() else None
         method = "adaptive" if because is None else "etana"
     if n_bins is not None:
@@ -136,7 +136,7 @@ def _command(
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        refuse_given(how, "is not for --method adaptive, which chooses such things itself.")
+        refuse_options(how, "is not for --method adaptive, which chooses such things itself.")
         if jobs == 0:
             raise InputError("--jobs must not be 0.")
         settings |= non_default_options(effort=effort)

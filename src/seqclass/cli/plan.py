@@ -19,7 +19,7 @@ from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._banks import item_names, plan_score, read_bank
 from seqclass.cli._describe import LIMITED, bound_text, describe, describe_cost, feature_lines
-from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, refuse_given
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, refuse_options
 from seqclass.cli._format import MOST, count, echo_json, wrap
 from seqclass.cli._progress import open_with_progress, show_progress
 from seqclass.cli._training import form, non_default_options, read_decision_costs, read_prices, read_rules
@@ -82,16 +82,16 @@ def _command(
     for_banks |= {"--drop": drop, "--score": score}
     for_networks = {"--question": questions, "--hidden": hidden, "--prior": prior is not None}
     other = for_networks if bank else for_banks
-    refuse_given(other, f"is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
+    refuse_options(other, f"is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
     if score is None:
         of_scores = {"--standard-error": standard_error is not None, "--scale": scale is not None}
-        refuse_given(of_scores, "is of a score: say which with --score.")
+        refuse_options(of_scores, "is of a score: say which with --score.")
     else:
         of_classes = {"--target": targets, "--cut": cuts, "--level": levels, "--max-exposure": max_exposure is not None}
         of_classes |= {"--decision-costs": decision_costs, "--costs": costs, "--known": known, "--max-cost": max_cost}
         of_classes |= {"--skip-logic": skip_logic, "--visit-cost": visit_cost, "--delay-cost": delay_cost}
         of_classes |= {"--max-panel": max_panel, "--currency": currency, "--page": given_page}
-        refuse_given(of_classes, "is not for a score.")
+        refuse_options(of_classes, "is not for a score.")
         figures: dict[str, Any] = {"price": price, "max_features": max_features, "seed": seed, "as_json": as_json}
         plan_score(file, output, score, standard_error, scale, areas, drop, rules, **figures)
         return
@@ -102,12 +102,12 @@ def _command(
         names, left_out = item_names(model), []
     elif tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
-        refuse_given(not_for, f"is for networks: {file} is a table of tests, with their prices.")
+        refuse_options(not_for, f"is for networks: {file} is a table of tests, with their prices.")
         table = _read_tests(file, decision_costs, prior=prior, price=price, **non_default_options(**own))
         model, prices, target = DiscreteNetwork(table.network(), TARGET).fit(), table.costs, TARGET
         names = model.questions_
     else:
-        refuse_given({"--prior": prior is not None}, "is for a table of tests: a network has its own.")
+        refuse_options({"--prior": prior is not None}, "is for a table of tests: a network has its own.")
         model = _read_network(file, targets, questions, hidden)
         target, names = model.target, model.questions_
         left_out = [name for name in model.network_.names if name not in names]

@@ -194,7 +194,7 @@ def _learn_rows(
         if type(model) is NaiveBayes:
             model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
         else:
-            model = _fit_kept(settings, model, view, kept)
+            model = _fit_kept_rows(settings, model, view, kept)
     return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
@@ -207,7 +207,7 @@ def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     return np.asarray(at)
 
 
-def _fit_kept(settings: Settings, model: Any, view: View, kept: Kept) -> Any:
+def _fit_kept_rows(settings: Settings, model: Any, view: View, kept: Kept) -> Any:
     """A model fitted to the rows that are kept, by their age."""
     assert settings.half_life is not None  # `_check` has looked
     if absent := np.setdiff1d(np.arange(len(view.classes)), kept.classes).tolist():

@@ -221,7 +221,7 @@ class HeldOut(Readable):
         plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows, "referred": self.referred}
         for name in _FIGURES:
             plain_record |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
-        for name, other in self._beside.items():
+        for name, other in self._yardsticks.items():
             test = self.compare(other)
             less = {"difference": test.difference, "difference_interval": list(test.interval or ())}
             plain_record[name] = other.record() | less
@@ -229,11 +229,13 @@ class HeldOut(Readable):
 
     def _table(self) -> Any:
         names = ("name", "n_rows", *(name for figure in _FIGURES for name in (figure, f"{figure}_interval")))
-        return [plain_figures({name: getattr(one, name) for name in names}) for one in (self, *self._beside.values())]
+        return [
+            plain_figures({name: getattr(one, name) for name in names}) for one in (self, *self._yardsticks.values())
+        ]
 
     def __str__(self) -> str:
         lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows): {self._figures()}"]
-        for other in self._beside.values():
+        for other in self._yardsticks.values():
             test = self.compare(other)
             apart = _range(test.interval or (np.nan, np.nan))
             lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
@@ -288,7 +290,7 @@ class HeldOut(Readable):
         )
 
     @property
-    def _beside(self) -> dict[str, HeldOut]:
+    def _yardsticks(self) -> dict[str, HeldOut]:
         """The yardsticks that it has."""
         held = {"deciding_at_once": self.deciding_at_once, "linear": self.linear}
         return {name: other for name, other in held.items() if other is not None}
