@@ -318,10 +318,19 @@ def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, ze
     X = np.where(np.random.default_rng(seed).random(X.shape) < share, X, -1)
     tree: Any = model._tree_or_error
     known = {model._nodes[k]: X[:, k] for k in range(X.shape[1])}
-    total = tree.totals(known, len(X))
     alone = np.vstack([model.posterior(row[None]) for row in X])
-    np.testing.assert_allclose((total / total.sum(axis=0)).T, alone, atol=1e-12)
     np.testing.assert_allclose(alone, model._compute(X, [])[1], atol=1e-12)  # all rows by the same messages
+    # as they are; where what variables say alone is too much to be kept; where all tables are large
+    junction: Any = sys.modules[memory.JunctionTree.__module__]
+    for no_bytes, no_products in itertools.product([False, True], repeat=2):
+        tree.__dict__.pop("_alone", None)
+        with pytest.MonkeyPatch.context() as patch:
+            if no_products:
+                patch.setattr(junction, "TUNING", replace(junction.TUNING, few_products=0))
+            if no_bytes:
+                patch.setattr(junction, "CHUNK_BYTES", 0)
+            total = tree.totals(known, len(X))
+        np.testing.assert_allclose((total / total.sum(axis=0)).T, alone, atol=1e-12)
 
 
 def test_more_messages_meet_than_an_integer_has_bits() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,9 @@ class JunctionTuning:
     """What a junction tree works on at a time, and keeps."""
 
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
+    few_products: int = (
+        2**14
+    )  #: products of a table and messages that take less time than the calls of a matrix product
     steps_kept: int = 1000  #: sets of variables for which it is kept where messages go
     least_total: float = 1e-100  #: probability of evidence from which on no message needs to be scaled
 
@@ -30,6 +32,8 @@ _ALL = slice(None)
 
 #: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
 Columns = dict[int, IntArray]
+#: Messages, the number of that of each row, where 0 says nothing, and the axis of the variable that they are of, or 0.
+_Source = tuple[FloatArray, IntArray, int]
 #: Variables, in increasing order, and a table over them; its last axes are the class, or 1, and rows, or 1.
 Factor = tuple[tuple[int, ...], FloatArray]
 
@@ -142,16 +146,13 @@ class _Step(NamedTuple):
     whole: bool
 
 
-class _SharedStep(NamedTuple):
-    """Which rows have the same message at a clique."""
+class _Alone(NamedTuple):
+    """What cliques tell their parents of variables that have met no others."""
 
-    there: IntArray  # rows that have seen something behind it
-    kinds: IntArray  # number of the message of each
-    kind: IntArray  # and of each row, (n,), -1 if there is none, or nothing else in the tree that it would meet
-    behind: IntArray  # the variables behind it that rows with a kind have seen: their sum, and how many times 2^32
-    #: Whether nothing else is to be met, variables seen, children with messages, the messages, and a row of each. One
-    #: variable that is alone is seen here, wherever behind it that was.
-    groups: list[tuple[bool, list[int], list[int], IntArray, IntArray]]
+    behind: FloatArray  # 1 where a variable enters at a clique or behind it, (cliques, variables)
+    first: FloatArray  # where its states stand among the messages of that clique, (cliques, variables)
+    messages: list[FloatArray | None]  # that of nothing and those of all states; None where they would be too many
+    states: dict[int, FloatArray]  # what a variable says itself where it enters
 
 
 class JunctionTree:
@@ -174,6 +175,10 @@ class JunctionTree:
         self.widest = max(math.prod(self.sizes[i] for i in clique.shared) for clique in self.cliques) * n_classes
         #: The highest clique that holds each variable.
         self.entry = {j: max(some) for j, some in self.holding.items()}
+        self._place = {j: place for place, j in enumerate(self.entry)}
+        self._own: list[list[int]] = [[] for _ in self.cliques]
+        for j, number in self.entry.items():
+            self._own[number].append(j)
         self._root = list(range(len(self.cliques)))
         for number in reversed(self._root):
             if (parent := self.cliques[number].parent) >= 0:
@@ -342,115 +347,150 @@ class JunctionTree:
             return _Step(number, parts, clique.inside, (-1, 1), True)
         return _Step(number, parts, clique.gone, (-1, *clique.places, 1), False)
 
-    def _meet(
-        self,
-        number: int,
-        own: Mapping[int, slice] | Mapping[int, IntArray],
-        below: Iterable[tuple[int, FloatArray]],
-        whole: bool = False,
-    ) -> FloatArray:
-        """What a clique of a normalised tree says of variables and messages, those of children, to its parent.
+    def _send(self, number: int, table: FloatArray, messages: Sequence[FloatArray], whole: bool) -> FloatArray:
+        """What a clique of a normalised tree makes of messages for its parent, with axes for the parent's variables.
 
-        Messages have axes for the parent's variables. If the evidence is ``whole`` P(evidence | class) is given.
+        If the evidence is ``whole``, the table is that of `_joints`, and P(evidence | class) is given.
         """
-        clique, parts, table = self.cliques[number], [], self._joints[number] if whole else self.cliques[number].table
-        cut = {clique.scope.index(j) + 1: codes for j, codes in own.items()} if own else {}
-        for child, message in below:
-            if both := cut.keys() & self.cliques[child].spans if cut else cut:
-                message = _cut(message, {axis: cut[axis] for axis in both})
-            parts.append(message)
-        message = _sum_products(_cut(table, cut) if cut else table, parts, clique.inside if whole else clique.gone)
+        clique = self.cliques[number]
+        message = _sum_products(table, messages, clique.inside if whole else clique.gone)
         if whole:
             return message.reshape(len(message), -1)
         return _scale(message).reshape(len(message), *clique.places, message.shape[-1])
+
+    def _states(self, number: int, j: int) -> FloatArray:
+        """What a variable that enters at a clique says: nothing, or each of its states."""
+        size = self.sizes[j]
+        states = np.eye(size, size + 1, 1)
+        states[:, 0] = 1
+        return states.reshape(1, *(size if i == j else 1 for i in self.cliques[number].scope), size + 1)
 
     def _say(self, number: int, j: int) -> FloatArray:
         """What a clique tells its parent about each state of a variable behind it; -1 stands for what is above all."""
         if (found := self._cache.get((number, j))) is not None:
             return found  # type: ignore[no-any-return]
-        at, size = self.entry[j], self.sizes[j]
-        message = np.eye(size).reshape(1, *(size if i == j else 1 for i in self.cliques[at].scope), size)
-        source = -1  # the variable itself
+        at, whole = self.entry[j], number < 0
+        message = self._states(at, j)[..., 1:]
         while True:
-            key = (at if number >= 0 else -1, j)
+            key = (-1 if whole else at, j)
             if (kept := self._cache.get(key)) is None:
-                kept = self._keep(key, self._meet(at, {}, [(source, message)], number < 0))
-            if at == number or number < 0:
+                table = self._joints[at] if whole else self.cliques[at].table
+                kept = self._keep(key, self._send(at, table, [message], whole))
+            if whole or at == number:
                 return np.asarray(kept)
-            source, at, message = at, self.cliques[at].parent, kept
+            at, message = self.cliques[at].parent, kept
+
+    @cached_property
+    def _alone(self) -> _Alone:
+        behind = np.zeros((len(self.cliques), len(self.entry)))
+        first, kept, sizes, n_bytes = np.zeros_like(behind), list[FloatArray | None](), list[int](), 0
+        states = {j: self._states(number, j) for j, number in self.entry.items()}
+        for number, clique in enumerate(self.cliques):
+            size, inside = 1, [kept[child] for child in clique.children]
+            for j in self._own[number]:
+                behind[number, self._place[j]], first[number, self._place[j]] = 1, size
+                size += self.sizes[j]
+            for child in clique.children:
+                first[number] += behind[child] * (first[child] + size - 1)
+                behind[number] += behind[child]
+                size += sizes[child] - 1
+            sizes.append(size)
+            more = 8 * self.n_classes * math.prod(clique.places) * size
+            if clique.parent < 0 or n_bytes + more > CHUNK_BYTES or any(messages is None for messages in inside):
+                kept.append(None)
+                continue
+            n_bytes += more
+            told = [*(states[j] for j in self._own[number]), *(m for m in inside if m is not None)]
+            sent = [self._send(number, clique.table, [messages[..., 1:]], False) for messages in told]
+            kept.append(_side_by_side([np.ones((1, *clique.places, 1)), *sent]))
+        return _Alone(behind, first, kept, states)
 
     def totals(self, known: Mapping[int, IntArray], n: int) -> FloatArray:
         """P(class, evidence) of each row up to a factor, (n_classes, n).
 
-        As `total_of`, but a message is worked out once for all rows that have seen the same behind it.
+        As `total_of`: a variable that has met no other goes up as it is, and a clique is gone through for the rows
+        whose variables meet there, until all of a row's have met.
         """
-        total: FloatArray = np.repeat(self._prior, n, axis=1)
-        sent: dict[int, tuple[FloatArray, IntArray]] = {}
-        steps = self._group_steps(known, n)
-        met: dict[int, BoolArray] = {number: np.zeros(n, dtype=bool) for number in steps}
-        for step in steps.values():
-            for _, _, below, _, examples in step.groups:
-                for child in below:
-                    met[child][steps[child].kind[examples]] = True
-        for number, step in steps.items():
-            ends, parts, kinds = np.ones((self.n_classes, n)), list[FloatArray](), list[IntArray]()
-            for whole, fixed, below, group, examples in step.groups:
-                if not whole:  # a variable that is alone goes on as it is
-                    group, examples = group[met[number][group]], examples[met[number][group]]
-                cut = 64.0 * self._cells(self.cliques[number], fixed) * self.n_classes
-                for part in chunks(len(group), cut):
-                    kind, rows = group[part], examples[part]
-                    if len(fixed) == 1 and not below:
-                        message = self._say(-1 if whole else number, fixed[0]).take(known[fixed[0]][rows], axis=-1)
-                    else:
-                        told = ((child, sent[child][0].take(sent[child][1][rows], axis=-1)) for child in below)
-                        message = self._meet(number, {j: known[j][rows] for j in fixed}, told, whole)
-                    if whole:
-                        ends[:, kind] = message
-                    else:
-                        parts.append(message)
-                        kinds.append(kind)
-            if any(whole for whole, *_ in step.groups):
-                total[:, step.there] = _scale(total[:, step.there] * ends[:, step.kinds])
-            if parts:
-                widest, place = max(map(len, parts)), np.empty(n, dtype=np.intp)
-                place[np.concatenate(kinds)] = np.arange(sum(map(len, kinds)))
-                parts = [np.broadcast_to(part, (widest, *part.shape[1:])) for part in parts]
-                sent[number] = np.concatenate(parts, axis=-1), place[step.kind]
+        alone, places, total = self._alone, [self._place[j] for j in known], np.repeat(self._prior, n, axis=1)
+        codes = np.array([*known.values()], dtype=np.intp).reshape(len(known), n)
+        seen, behind = (codes >= 0) * 1.0, alone.behind[:, places]
+        count = behind @ seen
+        ends = (count > 0) & (count == count[self._root])
+        number_of = alone.first[:, places] @ seen + behind @ np.maximum(codes, 0)
+        at = np.where(count == 1, number_of, 0).astype(np.intp)  # which of a clique's messages is that of a row
+        least = np.array([1 if messages is None else 2 for messages in alone.messages])
+        meets = (count >= least[:, None]) | ends
+        for clique, all_met in zip(self.cliques, ends):
+            if clique.parent >= 0:
+                meets[clique.parent] &= ~all_met
+        sent: dict[int, FloatArray] = {}
+        for number in np.flatnonzero(meets.any(axis=1)).tolist():
+            clique, told = self.cliques[number], alone.messages[number]
+            rows = np.flatnonzero(meets[number])
+            last = ends[number, rows]
+            for whole, some in ((True, rows[last]), (False, rows[~last])):
+                if not some.size:
+                    continue
+                sources = [
+                    (alone.states[j], known[j][some] + 1, clique.scope.index(j) + 1)
+                    for j in self._own[number]
+                    if j in known
+                ]
+                for child in clique.children:
+                    messages = sent.get(child, alone.messages[child])
+                    if messages is not None:
+                        sources.append((messages, at[child, some], 0))
+                messages, kind = self._meet(number, whole, sources, len(some))
+                if whole:
+                    total[:, some] = _scale(total[:, some] * messages[:, kind])
+                else:
+                    before = np.ones((1, *clique.places, 1)) if told is None else told
+                    sent[number] = _side_by_side([before, messages])
+                    at[number, some] = before.shape[-1] + kind
+            for child in clique.children:
+                sent.pop(child, None)
         return total
 
-    def _group_steps(self, known: Mapping[int, IntArray], n: int) -> dict[int, _SharedStep]:
-        """What rows have seen the same behind each clique behind which any has seen something."""
-        seen_in: dict[int, Any] = {}
-        for j, codes in known.items():
-            root = self._root[self.entry[j]]
-            seen_in[root] = seen_in.get(root, 0) + (codes >= 0) * (2**32 + j)
-        steps: dict[int, _SharedStep] = {}
-        for number, clique in enumerate(self.cliques):
-            own, below = [j for j in known if self.entry[j] == number], [c for c in clique.children if c in steps]
-            columns = [*(known[j] for j in own), *(steps[child].kind for child in below)]
-            there = np.flatnonzero(np.any([column >= 0 for column in columns], axis=0)) if columns else np.arange(0)
-            if not there.size:
-                continue
-            columns = [column[there] for column in columns]
-            each = [(column >= 0) * (2**32 + j) for j, column in zip(own, columns)]
-            behind: IntArray = np.sum([*each, *(steps[child].behind[there] for child in below)], axis=0)
-            whole = behind == seen_in[self._root[number]][there]
-            rows, kinds = distinct_rows(dict(enumerate([whole, *columns])), len(there))
-            alone = behind[rows] >> 32 == 1
-            marks = [whole[rows], np.where(alone, behind[rows] % 2**32, -1)]
-            marks += [np.where(alone, False, column[rows] >= 0) for column in columns]
-            examples, lot = distinct_rows(dict(enumerate(marks)), len(rows))
-            groups: list[Any] = []
-            for at, first in enumerate(examples.tolist()):
-                group, told = np.flatnonzero(lot == at), [bool(mark[first]) for mark in marks[2:]]
-                fixed = [*compress(own, told)] if any(told) else [int(marks[1][first])]
-                children = [*compress(below, told[len(own) :])]
-                groups.append((bool(whole[rows[first]]), fixed, children, group, there[rows[group]]))
-            kind, behind_all = np.full(n, -1), np.zeros(n, np.int64)
-            kind[there], behind_all[there] = np.where(whole, -1, kinds), np.where(whole, 0, behind)
-            steps[number] = _SharedStep(there, kinds, kind, behind_all, groups)
-        return steps
+    def _meet(self, number: int, whole: bool, sources: list[_Source], n: int) -> tuple[FloatArray, IntArray]:
+        """What a clique makes of what has come for each row, and which of these messages is that of each row."""
+        table = self._joints[number] if whole else self.cliques[number].table
+        last = [int(index.max()) for _, index, _ in sources]
+        sources = [source for source, most in zip(sources, last) if most]
+        combinations = math.prod(
+            most - int(index.min()) + 1 for (_, index, _), most in zip(sources, filter(None, last))
+        )
+        if n * table.size <= TUNING.few_products and 2 * combinations > n:
+            parts = [messages.take(index, axis=-1) for messages, index, _ in sources]
+            return self._send(number, table, parts, whole), np.arange(n)
+        rows, kind = distinct_rows({k: index for k, (_, index, _) in enumerate(sources)}, n)
+        groups = [rows]
+        if len(rows) * table.size > 8 * TUNING.few_products:  # apart by what has come, so that a table is cut by it
+            _, lot = distinct_rows({k: 1 * (index[rows] > 0) for k, (_, index, _) in enumerate(sources)}, len(rows))
+            order = np.argsort(lot, kind="stable")
+            groups = np.split(rows[order], np.flatnonzero(np.diff(lot[order])) + 1)
+            kind = np.argsort(order, kind="stable")[kind]
+        sent = (message for group in groups for message in self._messages(number, whole, table, sources, group))
+        return _side_by_side([*sent]), kind
+
+    def _messages(
+        self, number: int, whole: bool, table: FloatArray, sources: list[_Source], rows: IntArray
+    ) -> Iterator[FloatArray]:
+        """Messages of some rows, a few at a time; what all of them have seen is cut out of the table."""
+        clique = self.cliques[number]
+        some = [(messages, index[rows], axis) for messages, index, axis in sources if index[rows].any()]
+        fixed = {axis: index - 1 for _, index, axis in some if axis and index.all()}
+        told = [(messages, index) for messages, index, axis in some if axis not in fixed]
+        shapes = [messages.shape[:-1] for messages, _ in told] + ([table.shape[:-1]] if fixed else [])
+        product = [max(sizes) for axis, sizes in enumerate(zip(*shapes)) if axis not in fixed]
+        cells = max(math.prod(product), math.prod(clique.places) * self.n_classes)
+        for part in chunks(len(rows), 64.0 * cells):
+            cut = {axis: codes[part] for axis, codes in fixed.items()}
+            parts = [messages.take(index[part], axis=-1) for messages, index in told]
+            if cut:
+                both = [{axis: codes for axis, codes in cut.items() if one.shape[axis] > 1} for one in parts]
+                parts = [_cut(one, places) if places else one for one, places in zip(parts, both)]
+            parts.sort(key=lambda one: one.size)  # so that the largest is gone through once
+            yield self._send(number, _cut(table, cut) if cut else table, parts, whole)
 
     def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
         """Messages towards the roots."""
@@ -590,7 +630,8 @@ def _cut(values: FloatArray, chosen: Mapping[int, Any]) -> FloatArray:
 def _sum_products(table: FloatArray, parts: Sequence[FloatArray], gone: tuple[int, ...]) -> FloatArray:
     """Sums of a table times messages, with axes of the same variables, over some of these, which keep one place."""
     product: Any = _all_of(parts) if parts else 1.0
-    if not parts or table.shape[-1] > 1 or product.shape[-1] == 1:
+    few = not parts or table.size * product.shape[-1] <= TUNING.few_products
+    if few or table.shape[-1] > 1 or product.shape[-1] == 1:
         return np.asarray(np.add.reduce(table * product if parts else table, gone, keepdims=True))
     # rows share the table: a product of matrices, one for all that is kept of what the messages tell of
     told = [axis for axis in range(1, table.ndim - 1) if product.shape[axis] > 1]
@@ -611,6 +652,15 @@ def _all_of(messages: Sequence[FloatArray]) -> FloatArray:
     for number, message in enumerate(messages[1:], 1):
         product = product * message if number % 16 else _scale(product * message)
     return product
+
+
+def _side_by_side(messages: Sequence[FloatArray]) -> FloatArray:
+    """Messages, of which some may be the same for all classes, one row after the other."""
+    if len(messages) == 1:
+        return messages[0]
+    n = max(map(len, messages))
+    spread = [one if len(one) == n else np.broadcast_to(one, (n, *one.shape[1:])) for one in messages]
+    return np.concatenate(spread, axis=-1)
 
 
 def _scale(message: FloatArray) -> FloatArray:

@@ -33,9 +33,8 @@ class NetworkTuning:
 
     #: numbers in all tables, over all classes, at which no other order of elimination is looked for
     small_tree: int = 2**18
-    #: numbers in all tables, over all classes, up to which what rows share is not looked for
-    simple_tree: int = 2**15
-    share_products: int = 280_000  #: and if no more are gone through a clique for all rows
+    #: how many times fewer numbers there are at what all rows have seen, from which on no messages are shared
+    cut_tree: int = 8
     large_tree: int = 2**20  #: numbers beyond which not all tables are gone through for one question
     max_classes: int = 64  #: joint states of the targets, beyond which they are refused
 
@@ -343,13 +342,10 @@ class DiscreteNetwork(ObservationModel):
         if len(codes) == 1:
             seen = {self._nodes[k]: slice(code, code + 1) for k, code in enumerate(codes[0].tolist()) if code >= 0}
             return _normalise_total(tree.total_of(seen))
-        if tree.total <= TUNING.simple_tree:
-            products = len(codes) * tree.cells(
-                [self._nodes[k] for k in np.flatnonzero((codes >= 0).all(axis=0)).tolist()]
-            )
-            if products <= TUNING.share_products * len(tree.cliques):
-                return self._compute(codes, [])[1]
-        for rows in chunks(len(codes), 8.0 * tree.widest):
+        of_all = [self._nodes[k] for k in np.flatnonzero((codes >= 0).all(axis=0)).tolist()]
+        if TUNING.cut_tree * tree.cells(of_all) <= tree.total:
+            return self._compute(codes, [])[1]
+        for rows in chunks(len(codes), 8.0 * (tree.widest + 8 * len(tree.cliques))):
             some = codes[rows]
             known = {self._nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
             belief[rows] = _normalise_total(tree.totals(known, len(some)))
