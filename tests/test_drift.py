@@ -352,6 +352,20 @@ def test_a_change_begins_with_the_first_case_after_the_best_one() -> None:
         assert test.change == at
 
 
+@pytest.mark.parametrize("cut", [[], range(1, 120), [35, 50]])
+def test_a_change_begins_after_cases_that_neither_win_nor_lose(cut: Any) -> None:
+    n, at = 120, 40
+    sure = np.arange(30, at)  # beliefs that are certain, and right
+    posterior = np.full((n, 2), 0.5)
+    posterior[sure] = [1.0, 0.0]
+    none, zeros = np.zeros((n, 0), dtype=np.intp), np.zeros(n, dtype=np.intp)
+    test = DriftTest([[0, 1], [1, 0]], [0, 1])
+    for rows in np.split(np.arange(n), cut):
+        fields = (zeros, posterior, zeros, np.zeros(n), none, none)
+        test.update(AcquisitionRecord(*(one[rows] for one in fields)), (rows >= at).astype(int))
+    assert test.change == at
+
+
 def test_capital_against_a_plain_loop() -> None:
     record, y = cases(100, 5, 0.2)
     excess = (record.decision != y) - record.posterior.min(axis=1)

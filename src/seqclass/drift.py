@@ -13,7 +13,7 @@ from scipy import optimize
 from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import TIE, FloatArray, IntArray
 from seqclass._utils.frames import plain_data, take_rows, with_texts
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
@@ -65,11 +65,12 @@ class _Bets:
         self.capital = float(np.exp(min(worth[-1], 700.0)))
 
     def _turn(self, total: FloatArray, number: IntArray) -> None:
-        """Note by stake when it had least, and what it has won since."""
+        """Note by stake when it last had least, but for rounding, and what it has won since."""
         if not len(total):
             return
-        lowest, columns = total.argmin(axis=0), np.arange(total.shape[1])
-        fell = total[lowest, columns] <= -self._rise
+        least, columns = total.min(axis=0), np.arange(total.shape[1])
+        lowest = len(total) - 1 - (total <= least + TIE)[::-1].argmax(axis=0)
+        fell = least <= TIE - self._rise
         self._since = np.where(fell, number[lowest] + 1, self._since)
         self._rise = np.where(fell, total[-1] - total[lowest, columns], self._rise + total[-1])
 
