@@ -168,6 +168,27 @@ def test_usual_sequences_are_those_of_plain_enumeration(seed: int) -> None:
         assert frame.total.iloc[-1] == pytest.approx(optimal_cost(tests.problem(any_order=any_order)))
 
 
+def test_usual_sequences_pay_what_tests_cost_after_others() -> None:
+    costs = Costs([1, 4], decision_costs=[[0, 100], [20, 0]], prices_after={("scan", ("swab", "positive")): 40})
+    tests = table(sensitivity=[0.8, 0.95], specificity=[0.9, 0.95], costs=costs)
+    in_order = compare_strategies(tests, any_order=False)  # of all swabs 24% are positive
+    np.testing.assert_allclose(in_order.price[:5], [0, 13.64, 10.6, 13.64, 4.04])
+    np.testing.assert_allclose(in_order.total.iloc[-1], 4.04 + 2.52)
+    free = compare_strategies(tests)
+    np.testing.assert_allclose(free.price[:5], [0, 5, 4 + 0.23, 5, 4.04])
+    assert free.order[:5].tolist() == ["", "scan, swab", "scan, swab", "scan, swab", "swab, scan"]
+    assert free.total.iloc[-1] == pytest.approx(optimal_cost(tests.problem()))
+
+
+def test_groups_may_be_numbers(tmp_path: Path) -> None:
+    (tmp_path / "tests.csv").write_text(CSV.replace("blood", "1"))
+    frame = pd.read_csv(tmp_path / "tests.csv")
+    assert frame.group.dtype == float
+    for tests in (TestTable.from_frame(frame), TestTable.from_csv(tmp_path / "tests.csv")):
+        np.testing.assert_array_equal(tests.prices.groups, [0, 0, -1])
+        np.testing.assert_allclose(tests.prices.discounted, [5, 30, 120])
+
+
 def test_some_tests_by_name_or_number() -> None:
     tests = TestTable(
         list("abc"), 0.3, sensitivity=[0.9, 0.8, 0.7], specificity=[0.7, 0.8, 0.9], costs=[0.01, 0.02, 0.03]

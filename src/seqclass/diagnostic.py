@@ -296,7 +296,7 @@ class TestTable:
         if "wrong" in rows and "decision_costs" not in costs:
             costs["decision_costs"] = check_costs(rows["wrong"], "row 'wrong'")[:, None] * (1 - np.eye(len(columns)))
         if groups is not None:
-            costs["groups"] = [label if isinstance(label, str) else None for label in groups.drop(index=list(rows))]
+            costs["groups"] = [None if pd.isna(label) else label for label in groups.drop(index=list(rows))]
         there = [column for column in _COSTS if column in tests and (column != "delay" or tests[column].any())]
         costs |= {_COSTS[column]: tests[column].to_numpy() for column in there}
         own: dict[str, Any] = {name: tests[name].to_numpy() for name in columns}
@@ -479,15 +479,18 @@ def compare_strategies(
     answers = np.array(list(itertools.product([False, True], repeat=n)))
     likelihood = np.where(answers[:, :, None], table.positive[order], 1 - table.positive[order])
     joint = table.prior * likelihood.prod(axis=1)
+    answers, joint = answers[joint.any(axis=1)], joint[joint.any(axis=1)]
     names = np.array([table.names[test] for test in order], dtype=object)
-    orders = [np.array(one) for one in (itertools.permutations(range(n)) if any_order else [range(n)])]
+    ordered = map(np.array, itertools.permutations(range(n)) if any_order else [range(n)])
+    orders = [(one, _cumulative_prices(problem, answers, one)) for one in ordered]
 
     def run(strategy: str, decision: IntArray, settled: Callable[[IntArray], IntArray]) -> dict[str, Any]:
         wrong = float((joint * table.decision_costs[:, decision].T).sum())
         tried = []
-        for one in orders:
-            done, paid = settled(one), _cumulative_prices(problem, one)
-            tried.append((float(joint.sum(axis=1) @ paid[done]), float(joint.sum(axis=1) @ done), done.max(), one))
+        for one, paid in orders:
+            done = settled(one)
+            price = float(joint.sum(axis=1) @ paid[np.arange(len(done)), done])
+            tried.append((price, float(joint.sum(axis=1) @ done), done.max(), one))
         price, asked, most, one = min(tried, key=lambda row: row[0])
         right = [joint[decision == d, d].sum() / joint[:, d].sum() if joint[:, d].any() else np.nan for d in (0, 1)]
         return _row(strategy, ", ".join(names[one[:most]]), asked, price, wrong, right)
@@ -501,7 +504,7 @@ def compare_strategies(
         decision = np.where(answers.sum(axis=1) >= needed, 0, 1)
         rows.append(run(f"{way}, in parallel", decision, lambda one: np.full(len(joint), n)))
         rows.append(run(f"{way}, in series ({how})", decision, partial(_count_until_settled, answers, needed)))
-    policy = (ExactFreeOrder() if any_order else ExactValueIteration(certificate_paths=0)).solve(problem)
+    policy = (ExactFreeOrder() if problem.any_order else ExactValueIteration(certificate_paths=0)).solve(problem)
     best = evaluate(problem, policy, method="exact")
     right = [best.decision_given_class[d, d] if table.prior[d] else np.nan for d in (0, 1)]
     asks = "by the results" if any_order else ", ".join(names)
@@ -528,13 +531,14 @@ def _count_until_settled(answers: BoolArray, needed: int, order: IntArray) -> In
     return np.asarray(((positive >= needed) | (negative > n - needed)).argmax(axis=1) + 1)
 
 
-def _cumulative_prices(problem: AcquisitionProblem, order: IntArray) -> FloatArray:
-    """Prices paid after none, one, ... of the tests in an order, whatever they show."""
-    belief, paid = problem.initial_belief(), [0.0]
+def _cumulative_prices(problem: AcquisitionProblem, answers: BoolArray, order: IntArray) -> FloatArray:
+    """Prices paid after none, one, ... of the tests in an order, by what all of them show, (n_answers, n + 1)."""
+    belief = problem.initial_belief(len(answers))
+    paid = [belief.spent]
     for test in order.tolist():
-        belief = belief.asking(test).update(np.array([-1]), charge_missing=True)
-        paid.append(float(belief.spent[0]))
-    return np.array(paid)
+        belief = belief.asking(test).update(answers[:, test].astype(np.intp))
+        paid.append(belief.spent)
+    return np.column_stack(paid)
 
 
 def _check_names(names: Sequence[str], what: str, least: int) -> tuple[str, ...]:
