@@ -476,7 +476,8 @@ def test_long_texts_are_cut_in_the_middle() -> None:
         assert 2 <= len(lines) <= 3
     assert label.endswith("them")
     assert stop.endswith("them")
-    assert fourth == "remarkable\ntreatments\nafterwards"
+    assert "…" in fourth  # no word is left out without a sign
+    assert fourth.endswith("something")
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,15 +19,17 @@ from seqclass.plots import (
     AcquisitionMapDisplay,
     BeliefPathDisplay,
     CriticalDifferenceDisplay,
+    DecisionCurveDisplay,
     ExplanationDisplay,
     FeatureCountDisplay,
     FeatureValuesDisplay,
     GroupScoresDisplay,
+    PolicyTreeDisplay,
     SelectionMapDisplay,
     StoppingRegionDisplay,
     ThresholdsDisplay,
 )
-from seqclass.pomdp import Lookahead
+from seqclass.pomdp import Lookahead, TableProblem, with_names
 from seqclass.selection.prequential import Prequential
 
 matplotlib.use("Agg")
@@ -116,6 +118,25 @@ def test_a_dollar_is_a_dollar(display: str, adaptive: Any, rows: tuple[pd.DataFr
     written = [text for text in figure.findobj(matplotlib.text.Text) if "$" in text.get_text()]
     assert written
     assert not any(text.get_parse_math() for text in written)
+
+
+UNDERSCORED: dict[str, Callable[[list[str]], Any]] = {
+    "points": lambda two: AccuracyFeaturesDisplay.from_points(two, [1, 2], [0.5, 0.9]),
+    "curve": lambda two: DecisionCurveDisplay.from_predictions([0, 1], dict.fromkeys(two, (0.1, 0.9))),
+    "beliefs": lambda two: BeliefPathDisplay(
+        [[0.5, 0.5]], names=[], values=[], classes=two, decision="refer", paid=0.0
+    ).plot(),
+    "bars": lambda two: PolicyTreeDisplay.from_policy(
+        Lookahead().solve(with_names(TableProblem([0.5, 0.5], np.full((1, 2, 2), 0.5), prices=0.1), classes=two))
+    ),
+}
+
+
+@pytest.mark.parametrize("display", UNDERSCORED)
+def test_names_that_begin_with_an_underscore_stand_in_the_legend(display: str) -> None:
+    figure = UNDERSCORED[display](["_x", "_y"]).figure_
+    legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend() is not None)]
+    assert {"_x", "_y"} <= {text.get_text().strip() for legend in legends for text in legend.get_texts()}
 
 
 def test_formulas_of_the_user_stay(adaptive: Any, rows: tuple[pd.DataFrame, Any]) -> None:

@@ -311,7 +311,10 @@ def shorten(text: object, width: int = 28) -> str:
 
 def wrap(text: object, width: int) -> str:
     """Break a text into at most three lines, cut in the middle where it is longer."""
-    return "\n".join(textwrap.wrap(shorten(text, 3 * width - 6), width)[:3])
+    most, lines = 3 * width - 6, [""] * 4
+    while len(lines) > 3:  # long words leave lines short
+        lines, most = textwrap.wrap(shorten(text, most), width), most - 1
+    return "\n".join(lines)
 
 
 def join_names(names: Iterable[Any], most: int = 6) -> str:

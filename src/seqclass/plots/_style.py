@@ -229,6 +229,11 @@ def check_measures(given: Sized, what: str, measures: str | Sequence[str], label
     return names
 
 
+def legend_name(name: str) -> str:
+    """Return a name as a legend shows it: what is empty or begins with an underscore, matplotlib leaves out."""
+    return f" {name}" if name[:1] in ("", "_") else name
+
+
 def colour(i: int) -> str:
     """Return the colour of the i-th class, decision or series; from the eighth on they come again."""
     return COLOURS[i % len(COLOURS)]
@@ -261,7 +266,7 @@ def belief_bars(
         parts.append((belief[:, rest].sum(axis=1), FAINT, "other classes"))
     start, bars = np.zeros(len(rows)), []
     for width, paint, label in parts:
-        bars.append(ax.barh(rows, width, left=start, color=paint, height=0.72, label=shorten(label, 24)))
+        bars.append(ax.barh(rows, width, left=start, color=paint, height=0.72, label=legend_name(shorten(label, 24))))
         start = start + width
     ax.set(xlim=(0.0, 1.0), xlabel="P(class | what was seen)")
     return bars

@@ -13,7 +13,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative, in_order
 from seqclass.metrics import realised_cost
-from seqclass.plots._style import MARKERS, Display, colour, draw, legend_below, open_frame, shorten
+from seqclass.plots._style import MARKERS, Display, colour, draw, legend_below, legend_name, open_frame, shorten
 
 #: Where a note may stand, in points from its point: dx, dy, and the side that is anchored there.
 _PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "top"), (-7, 4, "right", "bottom"))
@@ -224,7 +224,7 @@ class AccuracyFeaturesDisplay(Display):
             style: dict[str, Any] = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 7}
             style["linestyle"] = "-" if len(rows) > 1 else "none"
             x, y = self.mean_features[rows], self.accuracy[rows]
-            self.lines_.append(ax.plot(x, y, label=shorten(name, 34), linewidth=2, zorder=3, **style)[0])
+            self.lines_.append(ax.plot(x, y, label=legend_name(shorten(name, 34)), linewidth=2, zorder=3, **style)[0])
             if self.intervals is not None:
                 reach = np.abs(self.intervals[rows].T - y)
                 ax.errorbar(x, y, yerr=reach, fmt="none", ecolor=colour(i), elinewidth=1, capsize=2, alpha=0.6)

@@ -20,6 +20,7 @@ from seqclass.plots._style import (
     classes_to_colour,
     colour,
     legend_beside,
+    legend_name,
     open_frame,
     shorten,
     wrap,
@@ -158,7 +159,7 @@ class BeliefPathDisplay(Display):
             style: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "zorder": 1.5}
             if rank is not None:
                 style = {"color": colour(rank), "marker": MARKERS[rank], "markersize": 5.0, "linewidth": 2.0}
-                style["label"] = wrap(label, 16)
+                style["label"] = legend_name(wrap(label, 16))
             self.lines_.append(ax.plot(steps, self.beliefs[:, i], clip_on=False, **style)[0])
         if len(ranks) < len(self.classes):
             ax.plot([], [], color=FAINT, linewidth=1.0, label="others")

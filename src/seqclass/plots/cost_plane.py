@@ -12,7 +12,7 @@ from seqclass._utils.validation import check_real
 from seqclass.experiment import Results
 from seqclass.experiment._summary import over_data
 from seqclass.experiment.comparison import ALL
-from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, open_frame, shorten
+from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, legend_name, open_frame, shorten
 
 
 class CostPlaneDisplay(MultiAxesDisplay):
@@ -146,9 +146,9 @@ class CostPlaneDisplay(MultiAxesDisplay):
             x, whole = own["paid_mean"].to_numpy(float), own["realised_cost"].to_numpy(float)
             for method, i in methods.items():
                 at = (own["method"] == method).to_numpy()
-                style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": mark}
+                style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": mark, "linewidth": 1.4}
                 if at.any():
-                    ax.plot(x[at], (whole - x)[at], label=shorten(method, 34), linewidth=1.4, zorder=3, **style)
+                    ax.plot(x[at], (whole - x)[at], label=legend_name(shorten(method, 34)), zorder=3, **style)
             ax.set(xlim=(0, 1.08 * x.max() or 1), ylim=(0, 1.12 * (whole - x).max() or 1))
             ax.grid(visible=False)
             ax.locator_params(axis="x", nbins=5)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
-from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, open_frame, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, legend_name, open_frame, shorten
 
 
 class DecisionCurveDisplay(Display):
@@ -196,7 +196,8 @@ class DecisionCurveDisplay(Display):
             if after_price:
                 ax.fill_between(one.thresholds, one.lower, one.upper, color=colour(i), alpha=0.3, linewidth=0)
             y = one.after_price if after_price else one.net_benefit
-            self.lines_ += ax.plot(one.thresholds, y, color=colour(i), linewidth=1.8, label=shorten(one.name), zorder=3)
+            style = {"color": colour(i), "label": legend_name(shorten(one.name))}
+            self.lines_ += ax.plot(one.thresholds, y, linewidth=1.8, zorder=3, **style)
         for one, line in zip(self.yardsticks, ("--", "-", ":")):
             shade = FAINT if line == "-" else NEUTRAL
             self.lines_ += ax.plot(one.thresholds, one.net_benefit, line, color=shade, linewidth=1.4, label=one.name)

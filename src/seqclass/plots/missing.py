@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._base import BaseSequentialClassifier
 from seqclass.analysis import missing_sweep
 from seqclass.analysis.missing import MissingSweep
-from seqclass.plots._style import MARKERS, MultiAxesDisplay, check_measures, colour, open_frame, shorten
+from seqclass.plots._style import MARKERS, MultiAxesDisplay, check_measures, colour, legend_name, open_frame, shorten
 
 #: What can be drawn, and what its axis is called.
 _LABELS = {
@@ -139,7 +139,7 @@ class MissingSweepDisplay(MultiAxesDisplay):
             some = sweep.share > 0
             value, error = getattr(sweep, measure), getattr(sweep, f"{measure}_error")
             style = {"color": colour(number), "marker": MARKERS[number % len(MARKERS)], "markersize": 5, "capsize": 3}
-            label = shorten(name, 24) if name else None
+            label = legend_name(shorten(name, 24)) if name else None
             ax.errorbar(100 * sweep.share[some], value[some], np.nan_to_num(error[some]), label=label, **style)
             for level in value[~some]:
                 whole = True

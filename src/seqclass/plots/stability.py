@@ -16,6 +16,7 @@ from seqclass.plots._style import (
     colour,
     draw,
     legend_below,
+    legend_name,
     open_frame,
     shorten,
 )
@@ -165,7 +166,8 @@ class StabilityDisplay(MultiAxesDisplay):
             every = max(1, len(value) // 8)
             first = int(every * (i + 0.5) / len(self.runs))  # not all at the same batch: lines may cover each other
             marker = {"marker": MARKERS[i % len(MARKERS)], "markersize": 5, "markevery": (first, every)}
-            style = {"color": colour(i), "linewidth": 1.8, "zorder": 3, "label": shorten(name, 30) if name else None}
+            style: dict[str, Any] = {"color": colour(i), "linewidth": 1.8, "zorder": 3}
+            style["label"] = legend_name(shorten(name, 30)) if name else None
             lines += ax.plot(batch, smooth(value, self.window), **marker, **style)
         ax.set(ylabel=_LABELS[measure], xlim=(0, max(1, *(len(run.accuracy) - 1 for run in self.runs.values()))))
         if measure in ("changed", "n_selected", "seconds"):

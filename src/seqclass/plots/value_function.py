@@ -12,7 +12,17 @@ from seqclass._utils.tables import count_text
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.plots import _simplex as simplex
-from seqclass.plots._style import COLOURS, NEUTRAL, MultiAxesDisplay, OfPolicy, draw, legend_below, open_frame, shorten
+from seqclass.plots._style import (
+    COLOURS,
+    NEUTRAL,
+    MultiAxesDisplay,
+    OfPolicy,
+    draw,
+    legend_below,
+    legend_name,
+    open_frame,
+    shorten,
+)
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import as_belief
@@ -130,7 +140,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             self._grid |= {"ncols": 1, "sharex": True}
             self._grid |= {"height_ratios": (4, 0.25 + 0.3 * n)} if show == "both" else {}
         self._legend_columns = 2 if n_classes == 2 or n < 2 else 3
-        several = f"axes in {len(parts)} rows: " if len(parts) > 1 else "for "
+        several = f"in {len(parts)} rows: " if len(parts) > 1 else "for "
         self._needed = f"{len(parts) * self._grid['ncols']} axes {several}{', then '.join(parts)}"
 
     @classmethod
@@ -230,7 +240,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             ax.set_ylim(0.0, min(1.05 * float(stop.max()), 1.8 * float(compared.max())) or 1.0)
         for i, (name, own) in enumerate(zip(names, compared)):
             style = ("-", "--", "-.", ":")[i % 4]  # where lines cover one another, both are seen
-            ax.plot(p, own, color=COLOURS[-1 - i % len(COLOURS)], linewidth=2, linestyle=style, label=name)
+            ax.plot(p, own, color=COLOURS[-1 - i % len(COLOURS)], linewidth=2, linestyle=style, label=legend_name(name))
         if not self.stage:
             ax.axvline(self.problem.prior[1], color="black", linestyle=":", linewidth=1, label="prior")
         ax.set(xlim=(0.0, 1.0), ylabel=self._cost_label)
