@@ -365,6 +365,16 @@ def test_seed_and_texts(clf: Any) -> None:
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of few rows
+def test_a_method_draws_the_same_whichever_others_are_asked_for(clf: Any) -> None:
+    X, y = people(60, 11)
+    records, chance = recorded(X, 12)
+    settings = {"recording": chance, "order": [0, 1, 2], "allow_seen": True, "n_samples": 2, "n_folds": 2}
+    both = offpolicy.compare(clf, records, y, methods=("doubly_robust", "direct"), **settings)
+    for method in ("doubly_robust", "direct"):
+        assert offpolicy.estimate_cost(clf, records, y, method=method, **settings) == both[method]
+
+
 @pytest.mark.slow
 def test_refusals(clf: Any) -> None:
     X, y = people(300, 13)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -566,13 +567,13 @@ class _Study:
         if not (self.missing.any() or (method == "doubly_robust" and (self.weights != 1).any())):
             return scores
         fold = assign_folds(self.labels, self.n_folds, self.seed) if np.bincount(records.label).max() > 1 else -1
-        fold = np.broadcast_to(fold, records.n)
+        fold, rng = np.broadcast_to(fold, records.n), copy.deepcopy(self.rng)  # whichever methods came before
         for number in np.unique(fold).tolist():
             rows = np.flatnonzero(fold == number)
             train = everyone if number < 0 else np.flatnonzero(fold != number)
             model = fit_model(self.clf, self.model, records, train)
             label = np.searchsorted(model.classes_, self.labels[rows])
-            completions = Completions(model, records.asked, self.n_samples, self.rng)
+            completions = Completions(model, records.asked, self.n_samples, rng)
             if method == "direct":
                 scores[rows] = self._direct_scores(rows, label, completions)
             else:
