@@ -189,6 +189,15 @@ def test_groups_may_be_numbers(tmp_path: Path) -> None:
         np.testing.assert_allclose(tests.prices.discounted, [5, 30, 120])
 
 
+def test_results_may_all_come_at_once_where_waiting_costs() -> None:
+    rows = [["prior", None, 0.2, 0.8, None], ["swab", 3, 0.9, 0.8, 0], ["scan", 4, 0.8, 0.9, 0]]
+    frame = pd.DataFrame(rows, columns=["test", "price", "sensitivity", "specificity", "delay"])
+    visits = TestTable.from_frame(frame, visit_cost=1, delay_cost=2).prices.visits
+    np.testing.assert_allclose(visits.single_costs, [1, 1])
+    with pytest.raises(ValueError, match="belong together"):
+        TestTable.from_frame(frame.drop(columns="delay"), visit_cost=1, delay_cost=2)
+
+
 def test_some_tests_by_name_or_number() -> None:
     tests = TestTable(
         list("abc"), 0.3, sensitivity=[0.9, 0.8, 0.7], specificity=[0.7, 0.8, 0.9], costs=[0.01, 0.02, 0.03]

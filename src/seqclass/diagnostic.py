@@ -297,7 +297,8 @@ class TestTable:
             costs["decision_costs"] = check_costs(rows["wrong"], "row 'wrong'")[:, None] * (1 - np.eye(len(columns)))
         if groups is not None:
             costs["groups"] = [None if pd.isna(label) else label for label in groups.drop(index=list(rows))]
-        there = [column for column in _COSTS if column in tests and (column != "delay" or tests[column].any())]
+        timed = tests["delay"].any() or ("delay" in table and costs.get("delay_cost") is not None)
+        there = [column for column in _COSTS if column in tests and (column != "delay" or timed)]
         costs |= {_COSTS[column]: tests[column].to_numpy() for column in there}
         own: dict[str, Any] = {name: tests[name].to_numpy() for name in columns}
         if tuple(columns) not in _ACCURACY:
