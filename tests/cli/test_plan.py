@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import seqclass
-from seqclass.exams import ScorePlan, SkillProfile
+from seqclass.exams import ItemParameters, ScorePlan, SkillProfile
 
 FLU = """network flu { }
 variable season { type discrete [ 2 ] { summer, winter }; }
@@ -362,6 +362,8 @@ TABLES = [
     "itemid,param_a,param_b\n1,1.2,0.1\n2,0.9,-0.3\n",
     "item_id,a,CB1,CB2,NCAT\nA1,1.5,-0.4,0.8,3\nA2,2.0,-1,0.3,3\n",
     "item,a1,d,g,u\nA1,1.5,-0.4,0.1,1\nA2,2.0,-1,0,1\n",
+    ",a1,d,stem\nItem.1,1.5,-0.4,Why?\nItem.2,2.0,-1,When?\n",  # by R, which gives the column of names no name
+    "item, a, b\nA1, 1.5, -0.4\nA2, 2.0, -1\n",
 ]
 
 
@@ -375,6 +377,19 @@ def test_banks_of_other_programs_are_read_as_they_stand(
     assert done.exit_code == 0, done.stderr
     names = [line.split(",")[0] for line in table.splitlines()[1:]]
     assert seqclass.load("bank.seq").feature_names_in_.tolist() == names
+    assert ItemParameters.from_table("bank.csv").names == tuple(names)
+
+
+def test_rows_that_are_numbered_have_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("skills.csv").write_text(SKILLS)
+    pd.read_csv("skills.csv").drop(columns=["item", "text"]).to_csv("numbered.csv")
+    done = run("plan", "numbered.csv", "--bank", "--target", "sums", "--quiet", "--json")
+    assert done.exit_code == 0, done.stderr
+    models = [SkillProfile.from_items(table) for table in ("numbered.csv", pd.read_csv("numbered.csv"))]
+    for model in (seqclass.load("numbered.seq").model_, *models):
+        assert model.feature_names_ is None
+        assert model.profiles_.shape[1] == 2
 
 
 WRONG = [

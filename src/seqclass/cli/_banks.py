@@ -20,7 +20,7 @@ from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._training import header, non_default_options, pick, read_frame, read_rules
 from seqclass.exams import ItemParameters, ItemResponse, SkillProfile, estimate
-from seqclass.exams.item_parameters import NAMING, columns_read
+from seqclass.exams.item_parameters import NAMING, UNNAMED, columns_read, with_row_names
 from seqclass.pomdp.rules import Rules
 
 
@@ -36,6 +36,7 @@ def read_bank(
 ) -> tuple[ItemResponse | SkillProfile, dict[str, Any], list[str]]:
     """A bank of items, what is to be asked of its areas, as settings, and what was understood."""
     frame = read_frame(file, names=[name for name in header(file) if name.lower() in NAMING])
+    frame = _with_row_names(file, frame)
     for name in drop:
         pick(name, list(map(str, frame.columns)), file, "--drop")
     frame = frame.drop(columns=list(drop))
@@ -75,6 +76,18 @@ def read_bank(
     passed = [name for name in passed if name != column]
     read_text = f"Read of each item: {', '.join(parameters)}{sizes}"
     return model, settings, [f"{read_text}{'; passed over: ' + ', '.join(passed) if passed else ''}.", *cut_texts]
+
+
+def _with_row_names(file: Path, frame: Any) -> Any:
+    """A table with the names of its rows, where its first column has them and has no name itself."""
+    import pandas as pd
+
+    first = "column 1"  # as such a column is called
+    if first in frame or first not in (rows := read_frame(file, [first], row_names=True)):
+        return frame
+    numbers = pd.to_numeric(rows[first], errors="coerce")
+    frame.insert(0, UNNAMED, numbers if numbers.notna().all() else rows[first])
+    return with_row_names(frame)
 
 
 def _areas(

@@ -33,6 +33,8 @@ _NUMBERED = {
 #: Columns, in small letters, that name the items though they be numbers, and those that say of what model each is.
 NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
 _MODELS = {"model", "itemtype", "item_type", "type", "kind"}
+#: How pandas calls columns without a name.
+UNNAMED = "Unnamed:"
 #: Models of which ``a, b1, b2, ...`` says the same only with them.
 _KIND_OF = dict.fromkeys(("grm", "gr", "graded"), "graded") | dict.fromkeys(
     ("gpcm", "gpc", "pcm", "pc", "partial credit"), "partial credit"
@@ -330,7 +332,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
         rows = f"rows {names.index(name) + 1} and {again[0] + 1}, counted from 1"
         raise ValueError(f"table names the item {short_repr(name)} twice, in {rows}: give each a name of its own.")
     # a column of row numbers that a file was written with
-    beside = {*texts, *named, *(name for name in frame.columns if str(name).startswith("Unnamed:")), *_BESIDE}
+    beside = {*texts, *named, *(name for name in frame.columns if str(name).startswith(UNNAMED)), *_BESIDE}
     columns = {}
     for name in frame.columns.drop([name for name in frame.columns if name in beside]):
         column = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -391,7 +393,8 @@ def read_bank_file(path: Any) -> Any:
     import pandas as pd
 
     try:
-        table, plain = pd.read_csv(path, **exact_floats()), pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = pd.read_csv(path, skipinitialspace=True, **exact_floats()).rename(columns=str.strip)
+        plain = pd.read_csv(path, skipinitialspace=True, dtype=str, keep_default_na=False).rename(columns=str.strip)
     except ValueError as error:  # pandas has three kinds of it
         other = "it is no text in UTF-8; save it as CSV in UTF-8."
         why = other if isinstance(error, UnicodeDecodeError) else sentence(error)
@@ -404,7 +407,16 @@ def read_bank_file(path: Any) -> Any:
         raise ValueError(f"table: the rows of {path} have more cells than the first; write decimals with a point.")
     numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name]) or _is_parameter(name)]
     texts = [name for name in table.columns if name not in numbers or name.lower() in NAMING]
-    return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
+    return with_row_names(table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts}))
+
+
+def with_row_names(table: Any) -> Any:
+    """A table as R or pandas writes it, whose first column, without a name, names the items, or numbers the rows."""
+    first = table.columns[0]
+    if not str(first).startswith(UNNAMED):
+        return table
+    named = _is_number(table[first]) or any(str(name).lower() in NAMING for name in table.columns)
+    return table.drop(columns=first) if named else table.rename(columns={first: "item"})
 
 
 def _to_columns(table: Any) -> tuple[dict[str, Any], list[Any] | None]:

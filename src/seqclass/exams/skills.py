@@ -30,7 +30,7 @@ from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
 from seqclass.bn._tables import state_posterior
 from seqclass.exams._item_curves import Answers, covariances, expected_counts, item_scores, posterior_of
-from seqclass.exams.item_parameters import NAMING, read_bank_file
+from seqclass.exams.item_parameters import NAMING, read_bank_file, with_row_names
 from seqclass.exams.items import Tested, check_class_labels, names_of
 
 if TYPE_CHECKING:
@@ -399,6 +399,7 @@ class SkillProfile(Tested):
 def _from_table(table: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Which item needs which skill, by name, and chances to guess and to slip, of a table that has all."""
     frame = read_bank_file(table) if isinstance(table, (str, os.PathLike)) else table
+    frame = with_row_names(frame) if is_frame(frame) else frame
     called = {str(name).lower(): name for name in frame.columns} if is_frame(frame) else {}
     if lacking := [name for name in ("guess", "slip") if name not in called]:
         raise ValueError(f"{lacking[0]} is missing: give it, or a table with a column of that name.")
