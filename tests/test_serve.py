@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import shutil
@@ -33,6 +34,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="no uvicorn: the extra `serve` h
 pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
 
 from seqclass.serve import create_app  # noqa: E402 (it is not there without the extra)
+from seqclass.serve.app import Guard  # noqa: E402
 from seqclass.serve.models import Models  # noqa: E402
 
 TOKEN = "correct horse battery staple"
@@ -388,6 +390,26 @@ def test_signed_cases_are_as_they_were_given(paths: dict[str, Path]) -> None:
             assert "send the text that it gave, unchanged" in says
 
 
+@pytest.mark.parametrize(
+    "settings, says",
+    [
+        ({"token": 3}, "token must be str, got int"),
+        ({"token": " "}, "token is empty: give a secret"),
+        ({"key": "secret"}, "key must be bytes, got str"),
+        ({"key": b""}, "key is empty: give a secret"),
+        ({"max_bytes": "5"}, "max_bytes must be an integer"),
+        ({"refresh_seconds": float("nan")}, "refresh_seconds must be between"),
+        ({"models": {3: "m.seq"}}, "paths by name, got int"),
+        ({"models": {"m": SequentialClassifier()}}, "paths by name, got SequentialClassifier: save it first"),
+    ],
+)
+def test_settings_are_checked_before_anything_is_served(
+    paths: dict[str, Path], settings: dict[str, Any], says: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=says):
+        create_app(**{"models": paths["grid 0"]} | settings)
+
+
 def test_only_who_has_the_token_may_ask(paths: dict[str, Path]) -> None:
     with running(create_app(paths["grid 0"], token=TOKEN)) as client:
         paths_ = ("/next", "/", "/metrics", "/openapi.json", "/nowhere")
@@ -412,17 +434,53 @@ def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
         (b"", 422),
         (b"nonsense", 422),
         (b'{"answers": {"age": NaN}}', 422),
+        (('{"answers": {"\u2200": ' + "[" * 9000 + "]" * 9000 + "}}").encode("utf-16"), 422),  # has a byte like a quote
     ):
         response = client.post("/next", content=content, headers={"content-type": "application/json"})
         assert response.status_code in (status, 400 if status == 422 else status), response.text
         assert response.json()["detail"][0]["msg"]
-    for path in ("/next", "/fhir/Questionnaire/$next-question"):  # as curl -d sends it
-        response = client.post(path, content=b"{}", headers={"content-type": "application/x-www-form-urlencoded"})
-        assert response.status_code in (400, 422)
-        assert "send the header 'content-type: application/json'" in response.text
-    assert client.get("/nowhere").status_code == 404
-    assert client.get("/next").status_code == 405
+    for path in ("/next", "/fhir/Questionnaire/$next-question"):
+        for kind in ("application/x-www-form-urlencoded", "text/json"):  # the first as curl -d sends it
+            response = client.post(path, content=b"{}", headers={"content-type": kind})
+            assert response.status_code in (400, 422)
+            assert "send the header 'content-type: application/json'" in response.text
     assert post(client, "/next", {})["model"] == "grid 0"
+
+
+@pytest.mark.parametrize("path", ["/next", "/fhir/Questionnaire/$next-question"])
+def test_what_is_no_request_is_told_what_would_be(client: Any, path: str) -> None:
+    for content, says in (
+        (b"", "there is no body: send the request in it, as JSON."),
+        (b'{"a": 1,}', "the body is no JSON: "),
+        (b'"\n"', "the body is no JSON: Invalid control character, at character 2."),
+        (b'{"a": "\xe4"}', "the body must be JSON in UTF-8"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "with numbers of a few digits."),
+    ):
+        response = client.post(path, content=content, headers={"content-type": "application/json"})
+        assert response.status_code == (400 if "fhir" in path else 422)
+        assert says in response.text
+    for wrong, status, says in (
+        ("/nowhere", 404, "there is no such path: "),
+        (path, 405, "this path takes POST alone"),
+    ):
+        response = client.put(wrong)
+        assert (response.status_code, says in response.text) == (status, True)
+
+
+def test_nothing_is_kept_of_a_request_that_breaks_off() -> None:
+    messages = [{"type": "http.request", "body": b"{}", "more_body": True}, {"type": "http.disconnect"}]
+    app, sent = MagicMock(), list[dict[str, Any]]()
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "path": "/outcomes", "headers": [(b"content-type", b"application/json")]}
+    asyncio.run(Guard(app, None, 100, MagicMock(), set())(scope, receive, send))
+    app.assert_not_called()
+    assert sent[0]["status"] == 400
 
 
 def test_what_stands_twice_in_a_body_is_refused(client: Any) -> None:
@@ -733,3 +791,18 @@ def test_the_command_line_says_what_is_wrong(paths: dict[str, Path], tmp_path: P
         result = CliRunner().invoke(main, ["serve", model, "--port", str(taken.getsockname()[1])])
     assert (result.exit_code, "Serving" in result.output) == (2, False)
     assert "cannot be listened on: Address already in use" in result.output
+
+
+def test_who_reads_nothing_of_an_answer_does_not_hold_up_the_end(
+    paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, server = MagicMock(), MagicMock()
+    server.return_value.run.side_effect = lambda sockets: sockets[0].close()
+    monkeypatch.setattr(uvicorn, "Config", config)
+    monkeypatch.setattr(uvicorn, "Server", server)
+    monkeypatch.setattr("seqclass.cli.serve.logging", MagicMock())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    result = CliRunner().invoke(main, ["serve", str(paths["grid 0"]), "--port", str(port)])
+    assert result.exit_code == 0, result.output
+    assert config.call_args.kwargs["timeout_graceful_shutdown"] > 10  # as long as bodies may take

@@ -138,7 +138,8 @@ def test_saved_and_restored(clf, rows):
     other = etana(solver=QUICK).fit(*load_breast_cancer(return_X_y=True))
     with pytest.raises(ValueError, match="another model"):
         etana(solver=QUICK, feature_costs=0.02).fit(rows, load_breast_cancer().target).session(text)
-    for wrong in ("", "{}", "[1]", json.dumps({"format": "seqclass-session", "version": 3, "answers": []})):
+    changed = [{"version": 3}, {"answers": [[first.name, 1.0, [first.name]]]}, {"visits": [[float("inf"), None]]}]
+    for wrong in ("", "{}", "[1]", *(json.dumps(json.loads(text) | change) for change in changed)):
         with pytest.raises(ValueError, match="not a saved session"):
             other.session(wrong)
 

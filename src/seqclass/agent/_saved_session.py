@@ -57,7 +57,8 @@ def read_session(saved: Any, n_lots: int) -> SavedSession:
             Visit(int(n), None if names is None else list(map(str, names)), implied == [True])
             for n, names, *implied in content.get("visits", [])
         ]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        known &= all(value is None or isinstance(value, dict) for _, value, parts in answers if isinstance(parts, list))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         known = False
     if not known or not 0 <= lot < n_lots:
         raise ValueError("this is not a saved session, or one of a newer seqclass.")

@@ -53,8 +53,9 @@ def _command(
     logging.getLogger("seqclass").setLevel(logging.INFO)
     address = f"[{host}]" if ":" in host else host
     click.echo(f"Serving {', '.join(paths)} at http://{address}:{port}; Ctrl-C ends it.")
-    # more connections than that wait, so that slow ones do not take up all memory
-    settings = uvicorn.Config(app, log_level="warning", access_log=False, limit_concurrency=1000)
+    # more connections than that wait, so that slow ones do not take up all memory; who reads nothing is left at the end
+    limits = {"limit_concurrency": 1000, "timeout_graceful_shutdown": 15}
+    settings = uvicorn.Config(app, log_level="warning", access_log=False, **limits)
     with suppress(KeyboardInterrupt):
         uvicorn.Server(settings).run(sockets=[listening])
 

@@ -21,7 +21,7 @@ from seqclass import __version__
 from seqclass._utils.files import TwiceError, read_json
 from seqclass._utils.progress import log_event
 from seqclass._utils.tables import to_json_value
-from seqclass._utils.validation import class_numbers
+from seqclass._utils.validation import check_integer, check_real, class_numbers
 from seqclass.serve.fhir import Forms, operation_outcome
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
 from seqclass.serve.outcomes import Watch
@@ -86,7 +86,7 @@ def create_app(
     ImportError
         If the extra ``serve`` is not installed.
     ValueError
-        If a file holds no classifier, or there is none.
+        If a file holds no classifier, or there is none, or a setting is invalid.
 
     Examples
     --------
@@ -103,8 +103,7 @@ def create_app(
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.")
     if isinstance(models, (str, os.PathLike)):
         labels, models = {Path(models).stem: labels}, {Path(models).stem: models}
-    if not isinstance(models, Mapping):
-        raise TypeError(f"models must be a path, or paths by name, got {type(models).__name__}: save it first.")
+    _check_settings(models, token, key, max_bytes, refresh_seconds)
     meters, texts, watch = _Meters(), CaseTexts(key), Watch()
     served = Models({name: Path(path) for name, path in models.items()}, meters.files, labels or {})
     forms, ready = Forms(served), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -237,15 +236,27 @@ def create_app(
         app.add_api_route(path, tell, methods=["GET"], responses=describe(path), response_class=kind)
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     app.add_exception_handler(Refusal, lambda r, e: _problem(r.url.path, e.status, e.place, str(e)))
-    app.add_exception_handler(
-        HTTPException, lambda r, e: _problem(r.url.path, e.status_code, [], str(e.detail), e.headers)
-    )
+    app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _invalid)
     first, form = next(iter(served.current.values())), next(iter(forms.ids.values()))
     app.openapi = _with_examples(app.openapi, first, texts, form)
     known = {route.path for route in app.routes}
     app.add_middleware(Guard, token=token, max_bytes=max_bytes, meters=meters, paths=known)
     return app
+
+
+def _check_settings(models: Any, token: Any, key: Any, max_bytes: Any, refresh_seconds: Any) -> None:
+    pairs = models.items() if isinstance(models, Mapping) else [("", models)]
+    if wrong := [pair for pair in pairs if not isinstance(pair[0], str) or not isinstance(pair[1], (str, os.PathLike))]:
+        got = next(one for one in wrong[0][::-1] if not isinstance(one, (str, os.PathLike)))
+        raise TypeError(f"models must be a path, or paths by name, got {type(got).__name__}: save it first.")
+    for name, secret, kind in (("token", token, str), ("key", key, bytes)):
+        if secret is not None and not isinstance(secret, kind):
+            raise TypeError(f"{name} must be {kind.__name__}, got {type(secret).__name__}.")
+        if secret is not None and not secret.strip():  # which anybody would guess
+            raise ValueError(f"{name} is empty: give a secret, or leave it out.")
+    check_integer(max_bytes, "max_bytes", 1)
+    check_real(refresh_seconds, "refresh_seconds", 0.001)
 
 
 def _json(content: Any, status: int = 200, headers: Any = None, media: str = "application/json") -> Response:
@@ -265,12 +276,23 @@ def _problem(path: str, status: int, place: list[str], message: str, headers: An
     return _json({"detail": [{"loc": place, "msg": message, "type": "value_error"}]}, status, headers)
 
 
+def _unknown(request: Request, error: Any) -> Response:
+    """What is wrong with a request that nothing answers."""
+    said = {404: "there is no such path: GET /openapi.json tells of all."}
+    if allowed := (error.headers or {}).get("Allow"):
+        said[405] = f"this path takes {allowed} alone: GET /openapi.json tells of all."
+    text = said.get(error.status_code, str(error.detail))
+    return _problem(request.url.path, error.status_code, [], text, error.headers)
+
+
 def _invalid(request: Request, error: Any) -> Response:
     """What is wrong with a request that has not the form of its kind."""
     problems = [{key: one[key] for key in ("loc", "msg", "type")} for one in error.errors()]
-    if problems[0]["type"] != "missing" and "json" not in request.headers.get("content-type", ""):  # so it was not read
+    if isinstance(error.body, bytes):  # so it was not read
         said = "the body is read as JSON only if the request says so: send the header 'content-type: application/json'."
         problems = [{"loc": ["header", "content-type"], "msg": said, "type": "value_error"}]
+    elif error.body is None and problems[0]["type"] == "missing":
+        problems[0]["msg"] = "there is no body: send the request in it, as JSON."
     if request.url.path.startswith("/fhir/"):
         return _problem(request.url.path, 400, [], "; ".join(one["msg"] for one in problems))
     return _json({"detail": problems}, 422)
@@ -388,6 +410,8 @@ class Guard:
                 body = await self._read(receive)
         except TimeoutError:
             return _problem(path, 408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again.")
+        except ConnectionError:  # nothing is kept of it, and nobody hears this
+            return _problem(path, 400, ["body"], "the connection was closed before the end of the body: send it again.")
         if len(body) > self.max_bytes:
             return _problem(path, 413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time.")
         deepest = self.max_fhir_depth if path.startswith("/fhir/") else self.max_depth
@@ -395,11 +419,12 @@ class Guard:
             text = f"the body is nested more than {deepest} deep: answers are names and values."
             return _problem(path, 422, ["body"], text)
         try:
-            read_json(body)
+            read_json(body.decode("utf-8-sig"))  # in UTF-16 signs would stand where none were counted
         except TwiceError as error:
             return _problem(path, 422, ["body"], f"{error}, and only one would count: send each name once.")
-        except ValueError:
-            pass  # no JSON, which the application says with its place
+        except ValueError as error:
+            if body and b"json" in dict(scope["headers"]).get(b"content-type", b"json").lower():
+                return _problem(path, 400 if path.startswith("/fhir/") else 422, ["body"], _no_json(error))
         messages = [{"type": "http.request", "body": body}]
 
         async def replay() -> dict[str, Any]:
@@ -413,9 +438,18 @@ class Guard:
         body, more = bytearray(), True
         while more and len(body) <= self.max_bytes:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ConnectionError
             body += message.get("body", b"")
             more = message.get("more_body", False)
         return bytes(body)
+
+
+def _no_json(error: ValueError) -> str:
+    """Why a body cannot be read."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"the body is no JSON: {error.msg.removesuffix(' at')}, at character {error.pos + 1}."
+    return "the body must be JSON in UTF-8, with numbers of a few digits."  # thousands are not read
 
 
 def _depth(body: bytes) -> int:
