@@ -6,6 +6,7 @@ import pickle
 import re
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from two_threads import interrupted
 
+from seqclass import SequentialClassifier, adaptive
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.exams import ItemResponse
@@ -58,6 +60,42 @@ def test_an_interrupted_fit_leaves_what_there_was(estimator: Any) -> None:
     assert after == [known] * len(after)
     assert told(fitted) == before
     check_is_fitted(fitted)
+
+
+@pytest.mark.parametrize(
+    "clf, fit, where",
+    [
+        (SequentialClassifier(), lambda clf: clf.fit(1 - X, Y), "seqclass.agent.provenance.Provenance.of_fit"),
+        (SequentialClassifier(), lambda clf: clf.fit(1 - X, Y, held_out=2), "seqclass.classifier.hold_out"),
+        (SequentialClassifier(), lambda clf: clf.fit_chunks([(1 - X, Y)], held_out=2), "seqclass.classifier.hold_out"),
+        (
+            SequentialClassifier(discretizer="precomputed"),
+            lambda clf: clf.partial_fit(1 - X, Y, classes=[0, 1], n_outcomes=2),
+            "seqclass.agent.provenance.Provenance.of_fit",
+        ),
+        (adaptive(effort="quick"), lambda clf: clf.fit(1 - X, Y), "seqclass.adaptive_classifier.worth_contexts"),
+        (
+            adaptive(effort="quick"),
+            lambda clf: clf.fit(1 - X, Y, held_out=0),
+            "seqclass.agent.provenance.Provenance.of_fit",
+        ),
+    ],
+    ids=["rows", "held out", "chunks", "further rows", "adaptive, held out", "adaptive"],
+)
+def test_an_interrupted_fit_leaves_a_classifier_as_it_was(
+    clf: Any, fit: Any, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was fitted was gone, or had parts of the new fit; and one that had not been fitted seemed to be."""
+    fitted = clone(clf)
+    by_parts = clf.get_params().get("discretizer") == "precomputed"
+    fitted.partial_fit(X, Y, [0, 1], 2) if by_parts else fitted.fit(X, Y, held_out=0)
+    monkeypatch.setattr(where, Mock(side_effect=KeyboardInterrupt))
+    for one in (clf, fitted):
+        held = dict(vars(one))
+        with pytest.raises(KeyboardInterrupt):
+            fit(one)
+        assert [*vars(one)] == [*held]
+        assert all(value is held[name] for name, value in vars(one).items())
 
 
 def test_interrupted_counts_are_those_before() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -20,7 +19,8 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.progress import report_progress, tell_share
 from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
-from seqclass._utils.warned import HeldOutWarning
+from seqclass._utils.warned import HeldOutWarning, warn_caller
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.agent._coding import category_counts, check_training
 from seqclass.agent.agent import Classifier, all_outcomes
 from seqclass.agent.problem import is_free
@@ -438,6 +438,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     half_life: float | None = None
     _holds_out = True
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
     ) -> AdaptiveClassifier:
@@ -532,13 +533,12 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         """Warn where what was chosen buys nothing, or in vain."""
         assert self.choice_ is not None
         if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
-            warnings.warn(
+            warn_caller(
                 f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
-                f"({at_once:.3g}) beyond chance; see choice_ (--verbose on the command line).",
-                stacklevel=3,
+                f"({at_once:.3g}) beyond chance; see choice_ (--verbose on the command line)."
             )
         elif (warning := self.held_out_.against_deciding()) and self.target_cost is None:
-            warnings.warn(f"{warning} It may be by chance; see choice_.", HeldOutWarning, stacklevel=3)
+            warn_caller(f"{warning} It may be by chance; see choice_.", HeldOutWarning)
 
     def _try_ways(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None

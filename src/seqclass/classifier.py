@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.source import as_chunks
 from seqclass._utils.validation import check_integer
+from seqclass._utils.whole_fits import all_or_nothing
 from seqclass.agent.problem import is_free
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixes_bins
@@ -189,6 +190,7 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
         """The settings of a fit, as a record."""
         return Settings.from_estimator(self)
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
     ) -> SequentialClassifier:
@@ -247,6 +249,7 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
                 self.held_out_ = hold_out(fit, n_folds)
         return self
 
+    @all_or_nothing
     def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> SequentialClassifier:
         """Learn from rows that come in chunks, in a few passes over them; memory is bounded by the size of a chunk.
 
@@ -310,6 +313,7 @@ class SequentialClassifier(BaseSequentialClassifier, Parameters):
         return self._take_and_hold_out(fit, n_folds)
 
     @_WhereBinsAreFixed
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: npt.ArrayLike, classes: Any = None, n_outcomes: Any = None
     ) -> SequentialClassifier:

@@ -173,7 +173,7 @@ def _check_chunks(method: str, select: str | None, missing: str) -> None:
 
 
 def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | None) -> None:
-    """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
+    """Fit, and hold out; where that was not asked for and cannot be done, say so and do without."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldOutWarning)  # which the report says
         folds = {} if clf._holds_out else {"held_out": 5}
@@ -182,8 +182,7 @@ def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | Non
         except ValueError as error:
             if held_out is not None:
                 raise
-            if not hasattr(clf, "policy_"):
-                rows.fit(clf, held_out=0)  # which says what is wrong, if it is not that
+            rows.fit(clf, held_out=0)  # which says what is wrong, if it is not that
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
 
 
