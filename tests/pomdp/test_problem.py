@@ -251,7 +251,7 @@ GOOD = {"prior": [0.5, 0.5], "likelihoods": TABLE, "prices": [0.1, 0.1]}
         ({"prior": [0.5, np.nan]}, "prior must be finite"),
         ({"prior": [[0.5, 0.5]]}, "prior must be a vector"),
         ({"prior": [0.2, 0.3, 0.5]}, "likelihoods must have shape"),
-        ({"prices": [0.1]}, "n_outcomes must have one entry a question|2 likelihood tables but 1 prices"),
+        ({"prices": [0.1]}, "2 likelihood tables but 1 prices: give one for each, or for all"),
         ({"prices": [0.1, -0.1]}, "prices must not be negative"),
         ({"prices": [0.1, np.inf]}, "prices must be finite"),
         ({"prices": "cheap"}, "prices must hold numbers"),
@@ -271,6 +271,8 @@ GOOD = {"prior": [0.5, 0.5], "likelihoods": TABLE, "prices": [0.1, 0.1]}
         ({"features": [0]}, "features must have one entry a question"),
         ({"groups": [0]}, "groups must have one entry a question"),
         ({"groups": [0, 0], "full_prices": [1.0]}, "full_prices must have shape"),
+        ({"groups": [0, 0], "full_prices": [1.0, 0.05]}, "full_prices must not be below prices"),
+        ({"max_cost": 0.1}, "max_questions and max_cost belong to a problem in any order"),
         ({"transitions": [[[0, 0, 0]]] * 2}, "transitions need likelihoods as a sequence"),
         (
             {"likelihoods": list(TABLE[:, None]), "transitions": [[[0, 0, 0]]]},

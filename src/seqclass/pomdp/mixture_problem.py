@@ -24,7 +24,7 @@ from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
 from seqclass.pomdp.latent import Hidden, Known, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
-from seqclass.pomdp.table_problem import check_padding
+from seqclass.pomdp.table_problem import check_padding, price_each
 
 __all__ = ["MixtureProblem"]
 
@@ -112,7 +112,7 @@ class MixtureProblem(AcquisitionProblem):
             check_table(table, f"likelihoods[{question}]")
         super().__init__(
             np.bincount(classes, weights, n_classes),
-            np.broadcast_to(prices, len(tables)) if np.ndim(prices) == 0 else prices,
+            price_each(prices, len(tables)),
             [len(table) for table in tables] if n_outcomes is None else n_outcomes,
             1 - np.eye(n_classes) if decision_costs is None else decision_costs,
             features,
@@ -123,8 +123,6 @@ class MixtureProblem(AcquisitionProblem):
             max_cost=max_cost,
             bundles=bundles,
         )
-        if len(tables) != self.n_questions:
-            raise ValueError(f"{len(tables)} likelihood tables but {self.n_questions} prices.")
         self.hidden_class: IntArray = classes.astype(np.intp)
         self.member = np.eye(n_classes)[self.hidden_class]
         within = np.where(self.prior > 0, self.prior, 1.0)[self.hidden_class]

@@ -93,13 +93,10 @@ class TableProblem(AcquisitionProblem):
         tables = (
             likelihoods.astype(np.float64) if isinstance(likelihoods, np.ndarray) else _tables(likelihoods, classes)
         )
-        n_questions = len(tables)
-        if n_outcomes is None:
-            n_outcomes = [table.shape[-2] for table in tables]
         super().__init__(
             prior,
-            np.broadcast_to(prices, n_questions) if np.ndim(prices) == 0 else prices,
-            n_outcomes,
+            price_each(prices, len(tables)),
+            [table.shape[-2] for table in tables] if n_outcomes is None else n_outcomes,
             1 - np.eye(n_classes) if decision_costs is None else decision_costs,
             features,
             groups,
@@ -109,8 +106,6 @@ class TableProblem(AcquisitionProblem):
             max_cost=max_cost,
             bundles=bundles,
         )
-        if len(tables) != self.n_questions:
-            raise ValueError(f"{len(tables)} likelihood tables but {self.n_questions} prices.")
         self.likelihoods = tables
         self.transitions = None if transitions is None else [np.array(t, dtype=np.intp) for t in transitions]
         self._check_tables()
@@ -311,6 +306,13 @@ def _tables(values: Sequence[npt.ArrayLike], classes: list[Any] | None) -> list[
                 f"likelihoods[{stage}] must have one row an outcome and one column a class, got shape {table.shape}."
             )
     return tables
+
+
+def price_each(prices: npt.ArrayLike, n_tables: int) -> npt.ArrayLike:
+    """A price for each of so many tables, which may have one in common."""
+    if np.ndim(prices) == 1 and np.size(prices) != n_tables:
+        raise ValueError(f"{n_tables} likelihood tables but {np.size(prices)} prices: give one for each, or for all.")
+    return np.broadcast_to(prices, n_tables) if np.ndim(prices) == 0 else prices
 
 
 def check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
