@@ -116,8 +116,6 @@ class _Layer(Generic[N]):
     def back_up(self, after: _Layer[N]) -> None:
         """Carry the bounds of the next layer into this one's."""
         choices, n = self.choices, self.choices.row.size
-        if not n:
-            return
         asked = choices.n_branches > 0
         for mine, own, theirs, tighter in (
             (choices.low, self.low, after.low, np.maximum),
@@ -222,13 +220,8 @@ class Search(ABC, Generic[N]):
             left = layer.gap
             active = (reach > 0) & (left > 0)
             fresh = np.flatnonzero(active & ~layer.opened)
-            choice: IntArray = np.empty(0, dtype=np.intp)
-            if layer.rows.size:
-                on = active & layer.opened
-                choice = layer.best(layer.choices.low)
-                rows = layer.rows
-                keep = on[rows] & (layer.choices.low[choice] < layer.nodes.stopping_cost[rows])
-                choice = choice[keep]
+            choice, rows = layer.best(layer.choices.low), layer.rows
+            choice = choice[active[rows] & (layer.choices.low[choice] < layer.nodes.stopping_cost[rows])]
             asked = layer.choices.n_branches[choice] > 0
             unasked, followed = choice[~asked], choice[asked]
             row = np.concatenate([fresh, layer.choices.row[unasked]])
@@ -332,15 +325,14 @@ class OrderSearch(Search[BeliefState]):
             keys = evidence(layer.nodes)
             question = np.full(len(layer.nodes), DECIDE)
             following: BoolArray = np.zeros(0, dtype=bool)
-            if layer.rows.size:
-                choice = layer.best(layer.choices.high)
-                on = layer.choices.high[choice] < stopping_threshold(layer.nodes)[layer.rows]
-                question[layer.rows[on]] = layer.choices.question[choice[on]]
-                followed = choice[on & reached[layer.rows]]
-                if number + 1 < len(self.layers):
-                    following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
-                    branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
-                    following[layer.target[branch]] = True
+            choice = layer.best(layer.choices.high)
+            on = layer.choices.high[choice] < stopping_threshold(layer.nodes)[layer.rows]
+            question[layer.rows[on]] = layer.choices.question[choice[on]]
+            followed = choice[on & reached[layer.rows]]
+            if number + 1 < len(self.layers):
+                following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
+                branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
+                following[layer.target[branch]] = True
             rows = np.flatnonzero(reached & layer.opened)
             rows = rows[np.argsort(keys[rows])]
             plan.append((keys[rows], question[rows], np.full(len(rows), np.nan)))
