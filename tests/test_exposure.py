@@ -51,9 +51,13 @@ def exposures(clf: SequentialClassifier, rows: np.ndarray = X) -> np.ndarray:
     return np.bincount(order[order >= 0], minlength=30) / len(rows)
 
 
+@cache
+def chances(ability: float) -> np.ndarray:
+    return MODEL.items_.probabilities([ability])[:, :, 0]
+
+
 def log_likelihood(row: np.ndarray, asked: list[int], ability: float) -> float:
-    chance = MODEL.items_.probabilities([ability])[:, :, 0]
-    return float(sum(np.log(chance[item, row[item]]) for item in asked))
+    return float(np.log(chances(ability)[asked, row[asked]]).sum())
 
 
 def is_sure(stop: str, row: np.ndarray, asked: list[int], delta: float, error: float) -> bool:
@@ -97,6 +101,17 @@ def test_tests_end_where_their_definitions_say(stop: str, at_cuts: bool) -> None
         assert len(asked) == 30 or is_sure(stop, row, asked, 0.5, 0.2)
         for n in range(0, len(asked), 3):
             assert not is_sure(stop, row, asked[:n], 0.5, 0.2)
+
+
+@pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
+def test_a_test_is_over_where_its_definition_says(stop: str) -> None:
+    policy = planned(SequentialTest(MODEL.items_, CUTS, stop, delta=0.5, error=0.3, certificate_paths=0)).policy_
+    belief, found = policy.problem.initial_belief(4), []
+    for n in range(10):
+        found += [(over, is_sure(stop, row, [*range(n)], 0.5, 0.3)) for over, row in zip(policy.test_ends(belief), X)]
+        belief = belief.update(n, X[:4, n])
+    assert {over for over, _ in found} == {True, False}
+    assert all(over == sure for over, sure in found)
 
 
 def test_the_first_item_is_that_of_most_information_where_the_ability_is_expected() -> None:

@@ -127,6 +127,7 @@ def test_a_panel_costs_the_least_whichever_comes_first(order: list[int], any_ord
     problem = parity(order, any_order)
     policy = Panels().solve(problem)
     assert evaluate(problem, policy).cost == pytest.approx(0.09)
+    assert policy.continuation_cost(problem.initial_belief()) == pytest.approx(0.09)  # what is said is what is paid
     certificate = certify(problem, policy)
     assert (certificate.lower, certificate.upper) == (pytest.approx(0.09), pytest.approx(0.09))
     found = sensitivity(problem, policy)

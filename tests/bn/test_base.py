@@ -86,9 +86,10 @@ def test_default_table_is_the_likelihood_of_nothing_known(data):
     assert Chain().fit(X, y).tables([0, 1]) is None
 
 
-def test_default_posterior_is_the_chain_of_likelihoods(data):
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork()], ids=["independent", "dependent"])
+def test_default_posterior_is_the_chain_of_likelihoods(model, data):
     X, y = data
-    model = NaiveBayes().fit(X, y)
+    model = model.fit(X, y)
     evidence = np.where(np.random.default_rng(3).random(X.shape) < 0.5, X, -1).astype(X.dtype)
     np.testing.assert_allclose(ObservationModel._posterior(model, evidence), model.posterior(evidence), rtol=1e-12)
 

@@ -128,6 +128,8 @@ HOSTILE = {
     "twice.bif": (BIF + "variable flu { type discrete [ 2 ] { a, b }; }", "two variables 'flu'"),
     "stranger.bif": (BIF + "probability ( cold ) { table 1; }", "table of 'cold', which is no variable"),
     "again.bif": (BIF.replace("(no, c)", "(no, b)"), "says again what was said"),
+    "whole.bif": (BIF.replace("(no) 0.8 0.15 0.05", "table .8 .1 .1 .2 .1 .7"), "says again what was said"),
+    "tables.bif": (BIF + "probability ( flu ) { table 0.9, 0.1; }", "there are two tables"),
     "defaults.bif": (BIF.replace("default 0.9, 0.1;", "default 0.9, 0.1; default 0.9, 0.1;"), "two defaults"),
     "parent.bif": (BIF.replace("(no, b)", "(no)"), "'x ray', in its entry .no., must name a state of each"),
     "type.bif": (BIF.replace("type discrete [ 2 ] { no, yes };", ""), "'flu' must be of the type discrete"),

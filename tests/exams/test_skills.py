@@ -110,6 +110,7 @@ def test_profiles_share_a_row_beside_those_seen_and_the_able_are_right_a_thousan
     model = SkillProfile(q, alpha=0, tol=1e-6, max_iter=1000).fit(X)
     assert_allclose(model.profile_prior_, (model.posterior(X).sum(axis=0) + 1 / 4) / 61, atol=1e-4)
     assert 1 - model.slip_[5] - model.guess_[5] == pytest.approx(1e-3)
+    assert (1 - model.slip_[5] + model.guess_[5]) / 2 == pytest.approx(X[:, 5].mean())  # as often as anybody is
 
 
 @pytest.mark.slow
