@@ -174,6 +174,13 @@ def test_selected_features_keep_their_columns(cancer):
         again.fit(X, y)
 
 
+@pytest.mark.parametrize(("k", "message"), [(0, "SelectKBest kept no feature"), (1, "selector did not keep")])
+def test_a_selector_that_keeps_too_little_is_told_of(k, message):
+    first = SelectKBest(lambda X, y: -np.arange(X.shape[1]), k=k)
+    with pytest.raises(ValueError, match=message):
+        SequentialClassifier(solver=QUICK, selector=first, order=[1]).fit([[0, 1], [1, 0]] * 5, [0, 1] * 5)
+
+
 def test_orders_by_name_and_array(cancer):
     X, y = cancer
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(30)])

@@ -340,6 +340,14 @@ class Shrinking(Chunks):
         yield X[: self.n], Y[: self.n]
 
 
+class Relabelling(Shrinking):
+    """Chunks that have a class more each time."""
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        self.n -= 100
+        yield X, np.where(np.arange(len(Y)) > self.n, 500 - self.n, Y)
+
+
 once = generator()
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "a generator": (generator(), TypeError, r"generator, which can be gone through only once.*lambda: read\(path\)"),
@@ -357,6 +365,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "other kinds": ([(FRAME, ILL), (X, Y.astype(str))], ValueError, "all data frames, all arrays"),
     "infinity": ([(np.where(X > 1000, np.inf, X), Y)], ValueError, "holds infinity"),
     "fewer rows": (Shrinking(), ValueError, "chunks changed between two passes: .* 300 rows after 400"),
+    "other labels": (Relabelling(), ValueError, "between two passes: .* labels that they had not before"),
     "mixed column": (
         [(FRAME[["code"]].assign(code=1.0), ILL), (FRAME[["code"]].assign(code="x"), ILL)],
         ValueError,

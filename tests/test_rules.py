@@ -428,6 +428,11 @@ WRONG = [
     ({"areas": {"a": {"items": [1, 2], "at_least": 2}}, "enemies": [[1, 2]]}, {}, "and 1 can be asked, enemies"),
     ({"areas": {"a": {"items": [1, 2], "at_most": 1}}, "mandatory": [1, 2]}, {}, "raise at_most"),
     ({"mandatory": [1, 2], "enemies": [[1, 2]]}, {}, "x1 and x2 are mandatory .* enemies"),
+    (
+        {"areas": {"a": {"items": [1, 2, 3], "at_least": 1}}, "enemies": [[1, 2], [1, 3]]},
+        {},
+        "an item of area 'a' is in two groups of enemies",
+    ),
     ({"mandatory": [1, 2, 3]}, {"max_features": 2}, "3 questions have to be asked, and at most 2"),
     ({"mandatory": [1, 2, 3]}, {"max_cost": 0.02}, "costs 0.03 at full prices, above max_cost=0.02"),
     ({"mandatory": [1]}, {"order": "information"}, 'need order="adaptive"'),

@@ -326,6 +326,8 @@ def test_what_is_known_may_lack_cells(nothing):
     clf = etana(costs, solver=FirstK(None, certificate_paths=0)).fit(X.iloc[:, :4], y)
     session = clf.session(known={"mean radius": nothing, "mean perimeter": 90.0})
     assert [answer.name for answer in session.history] == ["mean perimeter"]
+    with pytest.raises(ValueError, match="'lab' is a bundle; its features are 'mean texture', 'mean area'"):
+        session.training_range("lab")
     session.observe("lab", {"mean texture": 20.0, "mean area": nothing})
     assert session.history[-1].value == {"mean texture": 20.0}
 

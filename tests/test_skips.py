@@ -298,6 +298,9 @@ WRONG = [
     ([SkipRule("z", "b")], "names 'z', which is not a feature"),
     ([{"question": "a"}], "does not say 'after'"),
     ([{"question": "a", "before": "b"}], "a rule has no 'before'; it has"),
+    ([{"question": "a", "after": "b", "answers": []}], "the rule for 'a' after 'b' names no answers"),
+    ([{"question": "a", "after": ["b", "c"]}], "after must be one column; write one rule for each"),
+    ([{"question": "a", "after": "b", "match": "both"}], 'match must be "all" or "any", got \'both\''),
     ("a", "skip logic must be a list of rules"),
     ([3], "a rule must be a SkipRule or a mapping"),
 ]

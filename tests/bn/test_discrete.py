@@ -196,6 +196,7 @@ def test_too_much_is_refused() -> None:
         (["a"], [["x", "x"]], [[]], [np.ones(2) / 2], "states of different names"),
         (["a"], [["x", "y"]], [[]], [np.ones(3) / 3], "of shape"),
         (["a"], [["x", "y"]], [[]], [np.array([0.5, 0.6])], "sum to 1"),
+        (["a", "b"], [["x", "y"]] * 2, [[], [0]], [np.ones(2) / 2, np.array([[0.5, 0.6], [0.5, 0.5]])], "sum to 1"),
         (["a"], [["x", "y"]], [[]], [np.array([1.5, -0.5])], "not negative"),
         (["a"], [["x", "y"]], [[]], [np.array([np.nan, 1])], "finite"),
         (["a"], [["x", "y"]], [[0]], [np.eye(2)], "wrong parents"),

@@ -79,6 +79,15 @@ def test_intervals_hold_and_costs_are_those_of_the_decision_problem(target: str,
     assert_allclose(plan.classifier.problem_.decision_costs, apart**2 if cost == "squared" else apart, atol=1e-3)
 
 
+def test_the_first_answers_that_make_it_precise_end_it() -> None:
+    bank, X = {"b": np.linspace(-2, 2, 12)}, np.random.default_rng(0).integers(0, 2, (20, 12))
+    until: dict[str, Any] = {"target": "ability", "standard_error": 0.6}
+    scores = estimate(bank, **until).acquire(X)
+    assert scores.standard_error.max() <= 0.6
+    one_less = estimate(bank, **until, max_items=int(scores.n_items.min()) - 1).acquire(X)
+    assert one_less.standard_error.min() > 0.6
+
+
 @pytest.mark.slow
 def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     model, X, _ = simulated(15, 100)

@@ -363,6 +363,12 @@ def test_items_of_several_kinds_and_back() -> None:
         ({"id": ["x", "y", "x"], "b": [0.5, 0.1, 0.2]}, {}, "names the item 'x' twice, in rows 1 and 3, counted"),
         ({"stem": ["x"], "key": ["y"], "b": [0.5]}, {}, "call the one of the items' names 'item' or 'id'"),
         ({}, {}, "no items"),
+        ({"item": ["x", "y"], "b": [np.nan, np.nan]}, {}, "table has no columns of parameters"),
+        (
+            {"AXsi_.Cat1": [0.1], "AXsi_.Cat2": [0.2], "B.Cat1.Dim1": [1.0], "B.Cat2.Dim1": [2.0], "guess": [0.2]},
+            {},
+            "guess is for items of two outcomes",
+        ),
         ({"b": [0.5]}, {"kind": "rating"}, "kind must be one of"),
     ],
 )
@@ -394,6 +400,10 @@ def test_wrong_settings_are_named(changed: dict[str, Any], words: str) -> None:
         ItemResponse(**changed).fit(X, y)
     with pytest.raises(ValueError, match="y is missing"):
         ItemResponse().fit(X)
+    with pytest.raises(ValueError, match="X has no rows"):
+        ItemResponse(cuts=[0.0]).fit(X[:0])
+    with pytest.raises(ValueError, match="cuts is missing"):
+        ItemResponse.from_items({"b": [0.0]}, cuts=None)
 
 
 def test_points_may_be_given() -> None:

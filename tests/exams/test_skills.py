@@ -166,9 +166,12 @@ def test_wrong_settings_are_named(settings: dict[str, Any], words: str) -> None:
         SkillProfile(Q).fit(2 * X)
     with pytest.raises(ValueError, match=r"guess must be below 1 - slip: item 0"):
         SkillProfile.from_items([[1]], 0.5, 0.5)
+    with pytest.raises(ValueError, match=r"slip must hold probabilities, got 1\.2"):
+        SkillProfile.from_items([[1]], 0.2, 1.2)
     q = pd.DataFrame({"s": [1, 0], "t": [0, 1]}, index=["p", "q"])
     by_name = SkillProfile.from_items(q, pd.Series({"q": 0.3, "p": 0.1}), 0.1)  # which is right
     assert_array_equal(by_name.guess_, [0.1, 0.3])
+    assert_array_equal(by_name.profile_prior_, [0.25] * 4)  # as nothing else is said
 
 
 def test_profiles_have_labels_in_any_order() -> None:

@@ -72,11 +72,13 @@ def test_classes_that_are_called_like_other_columns_keep_theirs() -> None:
         (lambda b: b.update("the test", 1).update("the test", 1), "'the test' was asked before"),
         (lambda b: b.update("the test", [1, 0]), "1 cases need as many answers"),
         (lambda b: b.update(7, 0), "there is no question 7"),
+        (lambda b: b.update(), "update takes outcomes alone, a question and its answer, or answers by name"),
+        (lambda b: b.replace(belief=[0.5, 0.5]), "a belief has no belief to replace"),
         (lambda b: b.asking(0).update(np.array([5])), "the test: outcome 5 is not in 0..1"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(change: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         change(problem().initial_belief())  # type: ignore[operator]
 
 
