@@ -136,6 +136,18 @@ def test_weights_are_rows_told_several_times() -> None:
     assert_allclose(one.slip_errors_, other.slip_errors_, rtol=1e-3)
 
 
+def test_pseudo_counts_are_rows_of_both_answers_in_chances_and_in_their_errors() -> None:
+    X, y = SkillProfile.from_items([[1]] * 3, 0.2, 0.1).sample(40, 0)
+    counted = SkillProfile([[1]] * 3, alpha=1).fit(X, y)
+    more = np.repeat([[0], [1]], 3, axis=1)
+    told = SkillProfile([[1]] * 3, alpha=0).fit(np.vstack([X, more, more]), [*y, "0", "0", "1", "1"])
+    for name in ("guess_", "slip_"):
+        assert_allclose(getattr(counted, name), getattr(told, name), rtol=1e-6)
+    # profiles are no answers of items, and have no pseudo-rows of their own
+    assert_allclose(counted.guess_errors_, told.guess_errors_, rtol=0.05)
+    assert_allclose(counted.slip_errors_, told.slip_errors_, rtol=0.05)
+
+
 @pytest.mark.parametrize(
     "settings, words",
     [

@@ -376,7 +376,7 @@ class SkillProfile(Tested):
         by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, LEAST_CHANCE)
         by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, LEAST_CHANCE)
         right = np.stack([self.guess_, self.slip_], axis=1)
-        pseudo = alpha / np.maximum(right * (1 - right), LEAST_CHANCE)
+        pseudo = alpha / np.maximum(right, LEAST_CHANCE) ** 2 + alpha / np.maximum(1 - right, LEAST_CHANCE) ** 2
         scores = item_scores(rows.X, belief, by_log)
         # the profiles' own scores, as far as they are free
         each = belief / np.maximum(share, LEAST_CHANCE)
