@@ -276,6 +276,24 @@ def test_implied_answers_open_others_and_cost_nothing() -> None:
         assert not other.update(1, -1).available.any()  # an unanswered question opens nothing
 
 
+@pytest.mark.parametrize("implied", [0, 1])
+def test_what_follows_from_what_is_known_opens_others_too(implied: int) -> None:
+    rules = [SkipRule(1, 0, 0, implied=implied), SkipRule(2, 1, 0), SkipRule(3, 1, 1)]
+    X = np.random.default_rng(0).integers(0, 2, (80, 4))
+    settings: dict[str, Any] = {"discretizer": "precomputed", "solver": FirstK(None, certificate_paths=0)}
+    clf = SequentialClassifier(order="adaptive", rules=SkipLogic(rules), known=[0], **settings).fit(X, X[:, 1])
+    for told in (0, 1):
+        case, answers = clf.session(known={"x0": told}), {0: told}
+        while True:
+            may = clf.problem_.features[np.flatnonzero(case.belief.available[0])].tolist()
+            assert set(may) == may_ask(rules, answers, 4)
+            if not may:
+                break
+            case.observe(f"x{may[0]}", 0)
+            answers[may[0]] = 0
+        assert len(answers) == (2 if told == 0 else 3)
+
+
 @pytest.mark.parametrize("price", [0.0, 0.01])
 def test_what_tells_nothing_itself_is_asked_for_what_it_opens(price: float) -> None:
     tables = [[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]]

@@ -309,13 +309,12 @@ def test_a_message_is_kept_once_it_is_complete():
     assert answers == [(ask(model), ask(model))] * len(answers)
 
 
-@pytest.mark.slow
-def test_messages_through_tables_with_zeros_stay_logarithms():
-    """A chain of 500 noisy copies whose rare branch is more than a double away, until its end makes it certain."""
-    copy = np.array([[[1.0], [1e-3]], [[0.0], [0.999]]])  # once 0, for ever 0
-    n = 500
+@pytest.mark.parametrize(("n", "rare"), [(50, 1e-30), pytest.param(500, 1e-3, marks=pytest.mark.slow)])
+def test_messages_through_tables_with_zeros_stay_logarithms(n, rare):
+    """A chain of noisy copies whose rare branch is more than a double away, until its end makes it certain."""
+    copy = np.array([[[1.0], [rare]], [[0.0], [1 - rare]]])  # once 0, for ever 0
     parents = [[]] + [p for j in range(n) for p in ([2 * j], [2 * j])]
-    look = np.array([[[0.999], [1e-3]], [[1e-3], [0.999]]])
+    look = np.array([[[1 - rare], [rare]], [[rare], [1 - rare]]])
     cpds = [np.array([[0.5], [0.5]])] + [copy, look] * n
     model = TreeNetwork.from_cpds([0], [1.0], _renumber(parents), cpds)
     row = np.full((1, 2 * n + 1), -1)

@@ -362,10 +362,6 @@ class ProjectedProblem(ModelProblem):
         """Return the state after an outcome."""
         return ModelState(state.messages, self.remember(question, state.values, outcome))
 
-    def replace(self, **changes: Any) -> AcquisitionProblem:
-        """Return the same process with some arrays replaced."""
-        return AcquisitionProblem.replace(self, **changes)
-
     @property
     def structure(self) -> ProjectedStructure:
         """What it is known to be made of."""
