@@ -23,7 +23,7 @@ from seqclass import Costs, SequentialClassifier
 from seqclass.agent.agent import encode_rows
 from seqclass.discretize import Discretizer
 from seqclass.evaluation.certified import BeliefLadder, certify_error
-from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
+from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, Lookahead, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
 from seqclass.stats.risk import (
     binomial_p_value,
@@ -432,6 +432,20 @@ def test_mean_cost(clf: Any, fresh: Any) -> None:
     assert contract.certified
     assert contract.risk == min(rung.risk for rung in contract.rungs if rung.certified)
     assert contract.risk < contract.bound < 0.25
+
+
+@pytest.mark.parametrize(("max_cost", "most"), [(None, 1.2), (0.5, 0.5)])
+def test_a_mean_cost_is_bounded_by_what_may_be_paid_and_the_dearest_error(
+    max_cost: float | None, most: float, cancer: Any
+) -> None:
+    X, y = cancer[0][:, :3], cancer[1]
+    solver = Lookahead(1, certificate_paths=0)
+    clf = SequentialClassifier(feature_costs=0.4, order="adaptive", max_cost=max_cost, solver=solver)
+    contract = certify_error(clf.fit(X[:300], y[:300]), X[300:309], y[300:309], 1.1, 0.1, metric="cost")
+    assert len({rung.risk for rung in contract.rungs}) > 1
+    for rung in contract.rungs:
+        wanted = (1 + most) * hoeffding_bentkus_upper_bound(rung.risk / (1 + most), 9, 0.1)
+        assert rung.bound == pytest.approx(wanted)
 
 
 @pytest.mark.slow

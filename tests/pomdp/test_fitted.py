@@ -26,7 +26,7 @@ from seqclass.pomdp.alpha import BackupPoints
 from seqclass.pomdp.one_step import latent_posterior, perfect_information_bound
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.problem import Visits, deciding_cost
-from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fit_values
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fit_values, stage_saving
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 from seqclass.pomdp.visits import with_visits
 
@@ -278,6 +278,14 @@ def test_savings_are_those_of_the_best_vector_after_each_answer():
         assert scores[0, question] == pytest.approx(deciding_cost(info)[0] - 0.02 - after)
     assert scores[0, 1] == -np.inf
     assert rule.value(info)[0] == pytest.approx(deciding_cost(info)[0] - max(scores[0].max(), 0.0))
+
+
+def test_savings_know_of_the_questions_after_the_next():
+    problem = hidden_problem(0, 4)
+    start, once = problem.initial_belief(), StageSaving([problem.decision_costs.T])
+    rule = stage_saving(problem, 500, 4, np.random.default_rng(0))
+    assert len(rule.vectors) > 1
+    assert rule.value(start)[0] < once.value(start)[0] * 0.9
 
 
 @pytest.mark.parametrize("seed", range(6))
