@@ -475,6 +475,33 @@ def test_no_item_is_steeper_than_forty_and_no_point_beyond_thirty_standard_devia
     assert 29 < far.ability_.max() < 30
 
 
+@pytest.mark.parametrize("n", [12, 100])
+@pytest.mark.parametrize("kind", ["1PL", "2PL"])
+def test_standard_errors_are_by_the_scores_of_rows(kind: str, n: int) -> None:
+    """Scores by differences of each row's log-likelihood: of all parameters, or with few rows of each item's."""
+    X, _, _ = answers(n, n_items=3)
+    grid = np.linspace(-4, 4, 15)
+    model = ItemResponse(kind, cuts=[0.0], points=grid, tol=1e-7).fit(X)
+    mass = norm.pdf(grid) / norm.pdf(grid).sum()
+    slopes, levels = model.items_.slopes[:, 0], model.items_.intercepts[:, 0]
+
+    def heights(parameters: Any) -> Any:
+        right = expit(np.exp(parameters[:3, None]) * grid + parameters[3:, None])
+        return np.log(np.prod(np.where(X[:, :, None], right, 1 - right), axis=1) @ mass)
+
+    at, step = np.concatenate([np.log(slopes), levels]), 1e-5 * np.eye(6)
+    scores = np.stack([(heights(at + one) - heights(at - one)) / 2e-5 for one in step], axis=1)
+    precision, found = np.repeat([1 / 0.5**2, 1 / 3**2], 3), model.standard_errors_
+    if kind == "1PL":
+        scores[:, 0], kept = scores[:, :3].sum(axis=1), [0, 3, 4, 5]
+    for j in range(3):
+        own = [0 if kind == "1PL" else j, 3 + j]
+        some = own if n == 12 else kept if kind == "1PL" else [*range(6)]
+        covariance = np.linalg.inv(scores[:, some].T @ scores[:, some] + np.diag(precision[some]))
+        slope, level = np.sqrt(np.diag(covariance))[[some.index(one) for one in own]]
+        assert_allclose([found.slopes[j, 0], found.intercepts[j, 0]], [slopes[j] * slope, level], rtol=1e-3)
+
+
 def test_five_rows_for_each_parameter_tell_of_all_parameters_together() -> None:
     """With fewer an item's errors are of its own: at thirty rows for two of three items they change at once."""
     X = np.random.default_rng(0).integers(0, 2, (60, 3))

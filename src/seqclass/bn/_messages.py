@@ -404,8 +404,6 @@ class Elimination:
 
     def _patterns(self, codes: Columns, n: int) -> Iterator[tuple[IntArray, tuple[IntArray, IntArray], Columns]]:
         """Distinct rows of each set of observed features, where they occur, and their evidence."""
-        if n == 0:
-            return
         is_known: dict[int, Any] = {j: (column >= 0).astype(np.intp) for j, column in codes.items()}
         examples, pattern = distinct_rows(is_known, n)
         for number, example in enumerate(examples):

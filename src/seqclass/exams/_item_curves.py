@@ -468,11 +468,10 @@ def covariances(
 
 
 def _invert_information(part: FloatArray, weight: FloatArray, precision: FloatArray, tied: BoolArray) -> FloatArray:
+    if tied.any():  # what items share has the scores of all of them
+        part = np.where(tied, part.sum(axis=1, keepdims=True), part)
     own = np.broadcast_to(precision, part.shape[1:])
     information = np.einsum("njp,njq,n->jpq", part, part, weight, optimize=True) + own[:, :, None] * np.eye(
         own.shape[1]
     )
-    if tied.any():
-        at = int(np.argmax(tied))
-        information[:, at, at] = (part[:, :, at].sum(axis=1) ** 2) @ weight + own[:, at]
     return np.asarray(np.linalg.pinv(information, hermitian=True))
