@@ -388,6 +388,20 @@ def test_prices_that_depend_on_answers_are_the_same_whatever_the_bins() -> None:
         certify_error(first, *fresh, 0.4, 0.1, others=[made(5, 0.012)])
 
 
+def test_what_errors_cost_is_compared_where_a_cost_is_certified(cancer: Any) -> None:
+    X, y = cancer[0][:, :2], cancer[1]
+    first, other = (
+        SequentialClassifier(
+            solver=GridValueIteration(40, certificate_paths=0),
+            feature_costs=Costs(0.01, decision_costs=[[0, 1], [dear, 0]]),
+        ).fit(X[:300], y[:300])
+        for dear in (1, 2)
+    )
+    assert len(certify_error(first, X[300:], y[300:], 0.4, 0.1, others=[other]).rungs) > 1
+    with pytest.raises(ValueError, match=r"others\[0\] has other decision_costs"):
+        certify_error(first, X[300:], y[300:], 0.6, 0.1, metric="cost", others=[other])
+
+
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]

@@ -376,10 +376,7 @@ class Case:
     @cached_property
     def history(self) -> History | None:
         """Where it goes on as the policy's own beliefs do; None where these would not tell all."""
-        belief = self.belief
-        later = observations(self.facts)[0, belief.stage : belief.problem.n_questions]
-        follows = belief.problem.any_order or bool((later == OPEN).all())
-        return History(self.questions.histories, belief) if self.questions.policy_sees_all and follows else None
+        return History(self.questions.histories, self.belief) if self.questions.policy_sees_all else None
 
     def leaves_out(self, question: int, ever: bool = True) -> bool:
         """Whether skip logic leaves a question out, answered or not; not ``ever``: as long as no answer opens it."""
