@@ -100,6 +100,21 @@ def test_what_is_known_of_every_case_costs_nothing_and_does_not_count(name: str,
             known[row, bundle == bundle[column] if "bundles" in name else column] |= column >= 0
 
 
+def test_answers_out_of_turn_lead_all_rows_where_a_live_case_goes() -> None:
+    clf = fit(observation_model=NaiveBayes(), solver=Lookahead(2, certificate_paths=0))
+    known = np.random.default_rng(1).random(X.shape) < 0.4
+    together = clf.next_question(X, known)
+    np.testing.assert_array_equal([clf.next_question(X[[i]], known[[i]])[0] for i in range(40, 60)], together[40:60])
+    expected = []
+    for row, told in zip(X[:20], known):
+        case = clf.session()
+        for column in np.flatnonzero(told).tolist():
+            case.observe(f"x{column}", row[column])
+        expected.append(-1 if case.next_feature is None else case.next_feature.column)
+    assert len(set(expected)) > 2
+    np.testing.assert_array_equal(together[:20], expected)
+
+
 def test_without_a_mask_what_is_not_missing_is_known() -> None:
     clf = fit(**SETTINGS["any order"])
     known = RNG.random(X.shape) < 0.4
