@@ -32,7 +32,7 @@ from seqclass.pomdp import (
     optimal_cost,
     solve_for_budget,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, must_continue
+from seqclass.pomdp.problem import AcquisitionProblem, constraint_status, must_continue
 from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.table_problem import select_questions
@@ -457,6 +457,29 @@ def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, messag
     with pytest.raises(ValueError, match=message) as found:
         exam(rules=rules, **settings)
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(mandatory=[0, 2]),
+        Rules(first=[1], mandatory=[3]),
+        Rules({"a": {"items": [0, 1, 2], "at_least": 2}}),
+        Rules({"a": {"items": [0, 1, 2], "at_least": 1}}, enemies=[[1, 3]], mandatory=[3]),
+    ],
+)
+def test_whether_it_has_to_go_on_after_a_question_is_told_before_it_is_asked(rules: Rules) -> None:
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 4)
+    problem = with_rules(TableProblem([0.5, 0.5], table, prices=0.1, any_order=True), rules)
+    beliefs, told = [problem.initial_belief()], set()
+    while beliefs:
+        belief = beliefs.pop()
+        after = constraint_status(belief).must_continue_after[0]
+        for question in np.flatnonzero(belief.available[0]).tolist():
+            beliefs.append(belief.update(question, 0))
+            assert after[question] == must_continue(beliefs[-1])[0]
+            told.add(bool(after[question]))
+    assert told == {True, False}
 
 
 def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:

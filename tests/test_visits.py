@@ -815,13 +815,19 @@ def test_undoing_takes_back_the_visit_that_an_answer_began_also_where_a_case_was
         for end in ends[::-1]:
             for one in (case, again):
                 one.undo()
-                assert (one.paid, one.n_visits, [question.name for question in one.next_panel], str(one)) == end
+                for now in (one, clf.session(one.to_json())):
+                    assert (now.paid, now.n_visits, [question.name for question in now.next_panel], str(now)) == end
     case = clf.session()
     case.order()  # which stays, as nobody answered it
     case.observe(panel[0], 1.0)
     again = clf.session(case.to_json())
     again.undo()
     assert (again.paid, again.n_visits) == (0.02, 1)
+    case.leave()
+    case.order([other])
+    case.undo()  # and with the answer what was ordered after it
+    for now in (case, clf.session(case.to_json())):
+        assert (now.n_visits, [question.name for question in now.next_panel]) == (1, panel)
 
 
 def test_an_answer_that_fails_or_is_interrupted_begins_no_visit() -> None:
