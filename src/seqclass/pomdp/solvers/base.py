@@ -286,11 +286,10 @@ def horizons(
     """Horizons to try, each twice the one before, and whether it is the last."""
     limit = problem.n_stages if max_stages is None else min(max_stages, problem.n_stages)
     n_stages = min(first, limit)
-    while True:
-        yield n_stages, n_stages == limit
-        if n_stages == limit:
-            return
+    while n_stages < limit:
+        yield n_stages, False
         n_stages = min(2 * n_stages, limit)
+    yield n_stages, True
 
 
 def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
