@@ -516,6 +516,21 @@ def test_where_nothing_is_bought_groups_cost_nothing() -> None:
     assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == 0
 
 
+def test_bundles_stay_together_in_all_orders_that_are_tried() -> None:
+    after, tried = [PriceAfter(3, {0: None}, 0.0), PriceAfter(1, {5: None}, 0.0)], list[list[int]]()
+
+    def cost(order: np.ndarray) -> float:
+        tried.append(order.tolist())
+        return float(order[0])  # what begins with the first column costs least
+
+    best = _price_order.order_by_prices(np.array([3, 1, 0, 2, 4, 5]), after, np.array([0, 1, 0, -1, 1, -1]), cost, str)
+    assert len(tried) > 3
+    assert best[0] == 0
+    for order in tried[1:]:
+        assert sorted(order) == [*range(6)]
+        assert abs(order.index(0) - order.index(2)) == abs(order.index(1) - order.index(4)) == 1
+
+
 def test_so_many_orders_are_tried_on_so_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     after = [PriceAfter(q, {q + 6: None}, 0.0) for q in range(6)]
     tried: list[tuple[int, ...]] = []

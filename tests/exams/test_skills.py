@@ -146,6 +146,9 @@ def test_pseudo_counts_are_rows_of_both_answers_in_chances_and_in_their_errors()
     # profiles are no answers of items, and have no pseudo-rows of their own
     assert_allclose(counted.guess_errors_, told.guess_errors_, rtol=0.05)
     assert_allclose(counted.slip_errors_, told.slip_errors_, rtol=0.05)
+    for label, chance, found in (("0", told.guess_, told.guess_errors_), ("1", told.slip_, told.slip_errors_)):
+        n = sum(one == label for one in y) + 2  # whose answers are all that tells of it
+        assert_allclose(found, np.sqrt(chance * (1 - chance) / n), rtol=0.07)
 
 
 @pytest.mark.parametrize(
