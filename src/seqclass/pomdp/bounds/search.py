@@ -220,8 +220,13 @@ class Search(ABC, Generic[N]):
             left = layer.gap
             active = (reach > 0) & (left > 0)
             fresh = np.flatnonzero(active & ~layer.opened)
-            choice, rows = layer.best(layer.choices.low), layer.rows
-            choice = choice[active[rows] & (layer.choices.low[choice] < layer.nodes.stopping_cost[rows])]
+            choice: IntArray = np.empty(0, dtype=np.intp)
+            if layer.rows.size:
+                on = active & layer.opened
+                choice = layer.best(layer.choices.low)
+                rows = layer.rows
+                keep = on[rows] & (layer.choices.low[choice] < layer.nodes.stopping_cost[rows])
+                choice = choice[keep]
             asked = layer.choices.n_branches[choice] > 0
             unasked, followed = choice[~asked], choice[asked]
             row = np.concatenate([fresh, layer.choices.row[unasked]])
@@ -325,14 +330,15 @@ class OrderSearch(Search[BeliefState]):
             keys = evidence(layer.nodes)
             question = np.full(len(layer.nodes), DECIDE)
             following: BoolArray = np.zeros(0, dtype=bool)
-            choice = layer.best(layer.choices.high)
-            on = layer.choices.high[choice] < stopping_threshold(layer.nodes)[layer.rows]
-            question[layer.rows[on]] = layer.choices.question[choice[on]]
-            followed = choice[on & reached[layer.rows]]
-            if number + 1 < len(self.layers):
-                following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
-                branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
-                following[layer.target[branch]] = True
+            if layer.rows.size:
+                choice = layer.best(layer.choices.high)
+                on = layer.choices.high[choice] < stopping_threshold(layer.nodes)[layer.rows]
+                question[layer.rows[on]] = layer.choices.question[choice[on]]
+                followed = choice[on & reached[layer.rows]]
+                if number + 1 < len(self.layers):
+                    following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
+                    branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
+                    following[layer.target[branch]] = True
             rows = np.flatnonzero(reached & layer.opened)
             rows = rows[np.argsort(keys[rows])]
             plan.append((keys[rows], question[rows], np.full(len(rows), np.nan)))
