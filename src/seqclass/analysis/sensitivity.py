@@ -141,6 +141,7 @@ def what_if(
         New price of each question, or of some: of questions by their names in ``problem.names``, or of *features* by
         their numbers, which are those of ``problem.features`` and not places in ``problem.prices``. Where the order
         is 0, 2, 1, ``{1: 0.05}`` changes ``problem.prices[2]``. The full price in a group changes by the same amount.
+        Of a price that depends on answers the least is meant, as in ``problem.prices``; the others change by as much.
         What pandas has by name, here and below, goes by the names.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         New cost of each decision when each class is true.
