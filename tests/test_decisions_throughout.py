@@ -195,6 +195,7 @@ def test_an_experiment(results: Results) -> None:
         assert one.realised_cost == pytest.approx((wrong + frame["paid"].to_numpy())[own].mean())
 
 
+@pytest.mark.slow
 def test_a_report(results: Results, tmp_path: Path) -> None:
     text = write_report(results, tmp_path / "page.html").read_text(encoding="utf-8")
     [told] = json.loads(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)[0])

@@ -462,6 +462,7 @@ def test_an_adaptive_classifier_with_a_budget_leaves_out_what_asks_in_one_order(
     assert clf.acquire(X).paid.max() <= 0.05 + 1e-9
 
 
+@pytest.mark.slow
 def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -273,6 +273,7 @@ def test_messages_that_another_thread_forgets_are_still_read(monkeypatch: pytest
     assert answers == [(first(model), second(model))] * len(answers)
 
 
+@pytest.mark.slow
 def test_a_network_that_was_interrupted_answers_as_before() -> None:
     network = random_network(3)
     X = np.unique(np.random.default_rng(0).integers(-1, 2, (90, 5)), axis=0)

@@ -243,6 +243,7 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
         assert any(own == data.names()[j] for j, own in enumerate(found.names))
 
 
+@pytest.mark.slow
 def test_a_classifier_of_ways_behind_a_selector_pays_for_what_it_asks(tmp_path: Path) -> None:
     piped = make_pipeline(SelectKBest(k=3), AdaptiveClassifier(effort="quick"))
     results = Experiment([load("iris")], {"piped": piped}, prices=[0.05], cv=2).run(tmp_path / "a.run")

@@ -217,6 +217,7 @@ def test_signs_of_life_without_a_terminal(monkeypatch: pytest.MonkeyPatch, capsy
     ]
 
 
+@pytest.mark.slow
 def test_json_on_standard_output(data: Path, run: Any) -> None:
     result = run("semi_rfs-fig3", "--quick", "--json", "-")
     assert result.stderr == ""
