@@ -335,6 +335,20 @@ def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, ze
         np.testing.assert_allclose((total / total.sum(axis=0)).T, alone, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_states", [127, 128, 129, 2**15])
+def test_the_last_state_of_many_is_one_in_a_batch_too(n_states: int) -> None:
+    """Of so many states codes are of a type that ends at the last one."""
+    rng = np.random.default_rng(0)
+    tables = [rng.random(2), rng.random((n_states, 2)), rng.random((3, 2))]
+    states = [["n", "y"], [f"s{v:05d}" for v in range(n_states)], ["a", "b", "c"]]
+    network = NetworkTables(["t", "x", "z"], states, [[], [0], [0]], [table / table.sum(axis=0) for table in tables])
+    model = DiscreteNetwork(network, "t").fit()
+    X = np.array([[n_states - 1, -1], [n_states - 1, 2], [0, 1], [-1, 2]])
+    alone = tables[0] / tables[0].sum() * (tables[1] / tables[1].sum(axis=0))[n_states - 1]
+    np.testing.assert_allclose(model.posterior(X)[0], alone / alone.sum(), atol=1e-12)
+    np.testing.assert_allclose(model.posterior(X), np.vstack([model.posterior(row[None]) for row in X]), atol=1e-12)
+
+
 def test_more_messages_meet_than_an_integer_has_bits() -> None:
     rng, names = np.random.default_rng(0), ["t", "hub", *(f"x{i}" for i in range(70))]
     shares = [rng.random(shape) for shape in ((2,), (2, 2), *[(2, 2)] * 70)]

@@ -18,9 +18,7 @@ class JunctionTuning:
     """What a junction tree works on at a time, and keeps."""
 
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
-    few_products: int = (
-        2**14
-    )  #: products of a table and messages that take less time than the calls of a matrix product
+    few_products: int = 2**14  #: products of numbers that take less time than the calls of a matrix product
     steps_kept: int = 1000  #: sets of variables for which it is kept where messages go
     least_total: float = 1e-100  #: probability of evidence from which on no message needs to be scaled
 
@@ -32,8 +30,6 @@ _ALL = slice(None)
 
 #: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
 Columns = dict[int, IntArray]
-#: Messages, the number of that of each row, where 0 says nothing, and the axis of the variable that they are of, or 0.
-_Source = tuple[FloatArray, IntArray, int]
 #: Variables, in increasing order, and a table over them; its last axes are the class, or 1, and rows, or 1.
 Factor = tuple[tuple[int, ...], FloatArray]
 
@@ -152,7 +148,24 @@ class _Alone(NamedTuple):
     behind: FloatArray  # 1 where a variable enters at a clique or behind it, (cliques, variables)
     first: FloatArray  # where its states stand among the messages of that clique, (cliques, variables)
     messages: list[FloatArray | None]  # that of nothing and those of all states; None where they would be too many
-    states: dict[int, FloatArray]  # what a variable says itself where it enters
+    sources: dict[int, _Source]  # of each variable where it enters, for no rows
+
+
+class _Source(NamedTuple):
+    """What comes to a clique for some rows, of a child or of a variable that enters there."""
+
+    which: IntArray  # which of its messages, or 1 + a state, is that of each row; 0 says nothing
+    shape: tuple[int, ...]  # of a message, without rows
+    messages: FloatArray | None = None
+    axis: int = 0  # of the variable
+
+    def of_rows(self, rows: slice | None = None) -> FloatArray:
+        """The messages of some rows, or of all."""
+        index = self.which if rows is None else self.which[rows]
+        if self.messages is not None:
+            return self.messages.take(index, axis=-1)
+        shown = (np.arange(1, self.shape[self.axis] + 1)[:, None] == index) | (index == 0)
+        return np.asarray(shown.astype(np.float64).reshape(*self.shape, -1))
 
 
 class JunctionTree:
@@ -348,43 +361,53 @@ class JunctionTree:
         return _Step(number, parts, clique.gone, (-1, *clique.places, 1), False)
 
     def _send(self, number: int, table: FloatArray, messages: Sequence[FloatArray], whole: bool) -> FloatArray:
-        """What a clique of a normalised tree makes of messages for its parent, with axes for the parent's variables.
+        """What a clique of a normalised tree makes of messages for its parent.
 
         If the evidence is ``whole``, the table is that of `_joints`, and P(evidence | class) is given.
         """
         clique = self.cliques[number]
-        message = _sum_products(table, messages, clique.inside if whole else clique.gone)
+        return self._shape(number, _sum_products(table, messages, clique.inside if whole else clique.gone), whole)
+
+    def _shape(self, number: int, message: FloatArray, whole: bool) -> FloatArray:
+        """What a clique sends, with axes for the parent's variables; P(evidence | class) without any."""
         if whole:
             return message.reshape(len(message), -1)
-        return _scale(message).reshape(len(message), *clique.places, message.shape[-1])
+        return _scale(message).reshape(len(message), *self.cliques[number].places, message.shape[-1])
 
-    def _states(self, number: int, j: int) -> FloatArray:
-        """What a variable that enters at a clique says: nothing, or each of its states."""
-        size = self.sizes[j]
-        states = np.eye(size, size + 1, 1)
-        states[:, 0] = 1
-        return states.reshape(1, *(size if i == j else 1 for i in self.cliques[number].scope), size + 1)
+    def _enter(self, number: int, j: int, whole: bool) -> FloatArray:
+        """What a clique sends of each state of a variable that enters there, which its parent does not hold."""
+        clique, table = self.cliques[number], self._joints[number] if whole else self.cliques[number].table
+        own = clique.scope.index(j) + 1
+        others = tuple(axis for axis in (clique.inside if whole else clique.gone) if axis != own)
+        return self._shape(number, np.add.reduce(table, others, keepdims=True).swapaxes(own, -1), whole)
 
     def _say(self, number: int, j: int) -> FloatArray:
         """What a clique tells its parent about each state of a variable behind it; -1 stands for what is above all."""
         if (found := self._cache.get((number, j))) is not None:
             return found  # type: ignore[no-any-return]
         at, whole = self.entry[j], number < 0
-        message = self._states(at, j)[..., 1:]
-        while True:
-            key = (-1 if whole else at, j)
-            if (kept := self._cache.get(key)) is None:
-                table = self._joints[at] if whole else self.cliques[at].table
-                kept = self._keep(key, self._send(at, table, [message], whole))
-            if whole or at == number:
-                return np.asarray(kept)
-            at, message = self.cliques[at].parent, kept
+        key = (-1 if whole else at, j)
+        if (kept := self._cache.get(key)) is None:
+            kept = self._keep(key, self._enter(at, j, whole))
+        while not whole and at != number:
+            below, at = kept, self.cliques[at].parent
+            if (kept := self._cache.get((at, j))) is None:
+                kept = self._keep((at, j), self._send(at, self.cliques[at].table, [below], False))
+        return np.asarray(kept)
 
     @cached_property
     def _alone(self) -> _Alone:
         behind = np.zeros((len(self.cliques), len(self.entry)))
         first, kept, sizes, n_bytes = np.zeros_like(behind), list[FloatArray | None](), list[int](), 0
-        states = {j: self._states(number, j) for j, number in self.entry.items()}
+        sources: dict[int, _Source] = {}
+        for j, number in self.entry.items():
+            scope, size = self.cliques[number].scope, self.sizes[j]
+            shape, states = (1, *(size if i == j else 1 for i in scope)), None
+            if (more := 8 * size * (size + 1)) + n_bytes <= CHUNK_BYTES // 2:  # of thousands of states, row by row
+                n_bytes, states = n_bytes + more, np.eye(size, size + 1, 1)
+                states[:, 0] = 1
+                states = states.reshape(*shape, -1)
+            sources[j] = _Source(np.arange(0), shape, states, scope.index(j) + 1)
         for number, clique in enumerate(self.cliques):
             size, inside = 1, [kept[child] for child in clique.children]
             for j in self._own[number]:
@@ -400,10 +423,10 @@ class JunctionTree:
                 kept.append(None)
                 continue
             n_bytes += more
-            told = [*(states[j] for j in self._own[number]), *(m for m in inside if m is not None)]
-            sent = [self._send(number, clique.table, [messages[..., 1:]], False) for messages in told]
-            kept.append(_side_by_side([np.ones((1, *clique.places, 1)), *sent]))
-        return _Alone(behind, first, kept, states)
+            sent = [np.ones((1, *clique.places, 1)), *(self._enter(number, j, False) for j in self._own[number])]
+            sent += [self._send(number, clique.table, [one[..., 1:]], False) for one in inside if one is not None]
+            kept.append(_side_by_side(sent))
+        return _Alone(behind, first, kept, sources)
 
     def totals(self, known: Mapping[int, IntArray], n: int) -> FloatArray:
         """P(class, evidence) of each row up to a factor, (n_classes, n).
@@ -413,6 +436,7 @@ class JunctionTree:
         """
         alone, places, total = self._alone, [self._place[j] for j in known], np.repeat(self._prior, n, axis=1)
         codes = np.array([*known.values()], dtype=np.intp).reshape(len(known), n)
+        shown = dict(zip(known, codes + 1))  # of a type with room for one more; 0 says nothing
         seen, behind = (codes >= 0) * 1.0, alone.behind[:, places]
         count = behind @ seen
         ends = (count > 0) & (count == count[self._root])
@@ -431,15 +455,10 @@ class JunctionTree:
             for whole, some in ((True, rows[last]), (False, rows[~last])):
                 if not some.size:
                     continue
-                sources = [
-                    (alone.states[j], known[j][some] + 1, clique.scope.index(j) + 1)
-                    for j in self._own[number]
-                    if j in known
-                ]
+                sources = [_Source(shown[j][some], *alone.sources[j][1:]) for j in self._own[number] if j in shown]
                 for child in clique.children:
-                    messages = sent.get(child, alone.messages[child])
-                    if messages is not None:
-                        sources.append((messages, at[child, some], 0))
+                    if (come := sent.get(child, alone.messages[child])) is not None:
+                        sources.append(_Source(at[child, some], come.shape[:-1], come))
                 messages, kind = self._meet(number, whole, sources, len(some))
                 if whole:
                     total[:, some] = _scale(total[:, some] * messages[:, kind])
@@ -454,22 +473,21 @@ class JunctionTree:
     def _meet(self, number: int, whole: bool, sources: list[_Source], n: int) -> tuple[FloatArray, IntArray]:
         """What a clique makes of what has come for each row, and which of these messages is that of each row."""
         table = self._joints[number] if whole else self.cliques[number].table
-        last = [int(index.max()) for _, index, _ in sources]
-        sources = [source for source, most in zip(sources, last) if most]
-        combinations = math.prod(
-            most - int(index.min()) + 1 for (_, index, _), most in zip(sources, filter(None, last))
-        )
+        told, combinations = list[_Source](), 1
+        for source in sources:
+            if most := int(source.which.max()):
+                told.append(source)
+                combinations *= most - int(source.which.min()) + 1
         if n * table.size <= TUNING.few_products and 2 * combinations > n:
-            parts = [messages.take(index, axis=-1) for messages, index, _ in sources]
-            return self._send(number, table, parts, whole), np.arange(n)
-        rows, kind = distinct_rows({k: index for k, (_, index, _) in enumerate(sources)}, n)
+            return self._send(number, table, [source.of_rows() for source in told], whole), np.arange(n)
+        rows, kind = distinct_rows({k: source.which for k, source in enumerate(told)}, n)
         groups = [rows]
         if len(rows) * table.size > 8 * TUNING.few_products:  # apart by what has come, so that a table is cut by it
-            _, lot = distinct_rows({k: 1 * (index[rows] > 0) for k, (_, index, _) in enumerate(sources)}, len(rows))
+            _, lot = distinct_rows({k: 1 * (source.which[rows] > 0) for k, source in enumerate(told)}, len(rows))
             order = np.argsort(lot, kind="stable")
             groups = np.split(rows[order], np.flatnonzero(np.diff(lot[order])) + 1)
             kind = np.argsort(order, kind="stable")[kind]
-        sent = (message for group in groups for message in self._messages(number, whole, table, sources, group))
+        sent = (message for group in groups for message in self._messages(number, whole, table, told, group))
         return _side_by_side([*sent]), kind
 
     def _messages(
@@ -477,15 +495,15 @@ class JunctionTree:
     ) -> Iterator[FloatArray]:
         """Messages of some rows, a few at a time; what all of them have seen is cut out of the table."""
         clique = self.cliques[number]
-        some = [(messages, index[rows], axis) for messages, index, axis in sources if index[rows].any()]
-        fixed = {axis: index - 1 for _, index, axis in some if axis and index.all()}
-        told = [(messages, index) for messages, index, axis in some if axis not in fixed]
-        shapes = [messages.shape[:-1] for messages, _ in told] + ([table.shape[:-1]] if fixed else [])
+        some = [_Source(which, *source[1:]) for source in sources if (which := source.which[rows]).any()]
+        fixed = {source.axis: source.which - 1 for source in some if source.axis and source.which.all()}
+        told = [source for source in some if source.axis not in fixed]
+        shapes = [source.shape for source in told] + ([table.shape[:-1]] if fixed else [])
         product = [max(sizes) for axis, sizes in enumerate(zip(*shapes)) if axis not in fixed]
         cells = max(math.prod(product), math.prod(clique.places) * self.n_classes)
         for part in chunks(len(rows), 64.0 * cells):
             cut = {axis: codes[part] for axis, codes in fixed.items()}
-            parts = [messages.take(index[part], axis=-1) for messages, index in told]
+            parts = [source.of_rows(part) for source in told]
             if cut:
                 both = [{axis: codes for axis, codes in cut.items() if one.shape[axis] > 1} for one in parts]
                 parts = [_cut(one, places) if places else one for one, places in zip(parts, both)]
