@@ -12,10 +12,17 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import seqclass
-from seqclass import Costs
+from seqclass import Costs, SequentialClassifier
 from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
 from seqclass.metrics import score_rows
-from seqclass.plots import DecisionCurveDisplay, GroupScoresDisplay, QuestionCalibrationDisplay
+from seqclass.plots import (
+    BeliefPathDisplay,
+    DecisionCurveDisplay,
+    ExplanationDisplay,
+    GroupScoresDisplay,
+    PolicyTreeDisplay,
+    QuestionCalibrationDisplay,
+)
 from seqclass.plots.decision_curve import benefit_limits
 
 matplotlib.use("Agg")
@@ -106,3 +113,13 @@ def test_limits_of_the_axis_of_benefit() -> None:
     assert benefit_limits([curve], after_price=False) == pytest.approx((-0.125, 0.525))
     nobody = decision_curve([0, 0], [0.2, 0.9], classes=[0, 1], thresholds=[0.5])  # has it
     assert benefit_limits([nobody], after_price=False) == pytest.approx((-0.25, 0.05))
+
+
+def test_pictures_name_the_unit_of_costs() -> None:
+    X, y = np.array([[0.0, 5.0], [1.0, 4.0]] * 20), ["well", "ill"] * 20
+    clf = SequentialClassifier(feature_costs=Costs([3, 1], decision_costs=[[0, 100], [400, 0]], unit="EUR")).fit(X, y)
+    assert ExplanationDisplay.from_estimator(clf, X[0]).ax_[1].get_xlabel() == "expected cost (EUR)"
+    assert BeliefPathDisplay.from_estimator(clf, X[0]).ax_.get_title() == "decided well after 1 feature, 1 EUR paid"
+    assert PolicyTreeDisplay.from_estimator(clf).ax_[2].get_xlabel() == "expected cost\nfrom here (EUR)"
+    assert GroupScoresDisplay.from_estimator(clf, X, y, y).ax_.get_xlabel() == "cost per row (EUR)"
+    assert GroupScoresDisplay.from_estimator(clf, X, y, y, unit="").ax_.get_xlabel() == "cost per row"

@@ -114,7 +114,7 @@ def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
     "arguments, message",
     [
         (["nothing.db"], "there is no file nothing.db."),
-        (["data.csv"], "data.csv cannot be read as a run"),
+        (["data.csv"], "data.csv cannot be read as a run: it is a file of another kind"),
         (["run.db", "-o", "run.db"], "run.db is read; name another file to write."),
         (["run.db", "-o", "no/page.html"], "there is no folder no"),
         (

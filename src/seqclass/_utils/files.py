@@ -152,7 +152,9 @@ def database(path: Path, what: str, number: int, version: int, tables: Iterable[
         hint = next((hint for word, hint in _HINTS.items() if word in str(error)), "")
         raise OSError(f"cannot {'write' if tables else 'read'} {path}: {sentence(error)}{hint}") from error
     except sqlite3.DatabaseError as error:
-        raise ValueError(f"{path} cannot be read as {what}: {sentence(error)}") from error
+        other = "file is not a database" in str(error)
+        why = "it is a file of another kind, or damaged." if other else sentence(error)
+        raise ValueError(f"{path} cannot be read as {what}: {why}") from error
 
 
 def _put_off_log(connection: sqlite3.Connection) -> None:

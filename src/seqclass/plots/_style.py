@@ -300,10 +300,16 @@ def outline_inches(rows: Sequence[tuple[int, int, str]]) -> float:
     return 0.24 * _outline_steps(rows)
 
 
-def case_title(decision: object, n_features: int, cost: float) -> str:
+def in_unit(label: str, unit: str) -> str:
+    """Label of an axis of costs, with the unit that they are counted in, if any."""
+    return f"{label} ({shorten(unit, 24)})" if unit else label
+
+
+def case_title(decision: object, n_features: int, cost: float, unit: str) -> str:
     """Title of one case."""
     count = "1 feature" if n_features == 1 else f"{n_features} features"
-    return f"decided {shorten(decision, 24)} after {count}, {cost:.3g} paid"
+    paid = f"{cost:.3g} {shorten(unit, 24)}".rstrip()
+    return f"decided {shorten(decision, 24)} after {count}, {paid} paid"
 
 
 def legend_beside(ax: Any, handles: list[Any] | None = None, title: str | None = None) -> Any:

@@ -49,6 +49,8 @@ class BeliefPathDisplay(Display):
         Prices paid.
     n_features : int, optional
         Number of features acquired; by default all that were asked for.
+    unit : str
+        Unit of prices, such as ``"EUR"``.
 
     Attributes
     ----------
@@ -85,13 +87,14 @@ class BeliefPathDisplay(Display):
         decision: Any,
         paid: float,
         n_features: int | None = None,
+        unit: str = "",
     ) -> None:
         self.beliefs: FloatArray = np.asarray(beliefs, dtype=np.float64)
         self.names = list(names)
         self.values = list(values)
         self.classes = np.asarray(classes)
         self.decision = decision
-        self.paid = float(paid)
+        self.paid, self.unit = float(paid), unit
         self.n_features = len(self.names) if n_features is None else int(n_features)
         wanted = (len(self.names) + 1, len(self.classes))
         if self.beliefs.shape != wanted:
@@ -140,6 +143,7 @@ class BeliefPathDisplay(Display):
             decision=record.decision[0],
             paid=float(record.paid[0]),
             n_features=int(record.n_features[0]),
+            unit=record.unit,
         )
         return display.plot(ax, **settings)
 
@@ -194,7 +198,7 @@ class BeliefPathDisplay(Display):
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 
     def _title(self) -> str:
-        return case_title(self.decision, self.n_features, self.paid)
+        return case_title(self.decision, self.n_features, self.paid, self.unit)
 
 
 def _as_row(estimator: BaseSequentialClassifier, x_row: Any) -> Any:

@@ -12,7 +12,7 @@ from seqclass._utils.validation import check_real
 from seqclass.experiment import Results
 from seqclass.experiment._summary import over_data
 from seqclass.experiment.comparison import ALL
-from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, legend_name, open_frame, shorten
+from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, in_unit, legend_name, open_frame, shorten
 
 
 class CostPlaneDisplay(MultiAxesDisplay):
@@ -137,7 +137,6 @@ class CostPlaneDisplay(MultiAxesDisplay):
 
     def _draw(self, *axes: Any) -> None:
         methods = {name: i for i, name in enumerate(dict.fromkeys(self.points["method"]))}
-        unit = f" ({self.unit})" if self.unit else ""
         small = self.width is not None and self.width / self._grid["ncols"] < self._wide
         title, label, ticks, mark = (8, 7, 6, 4) if small else (10, 10, 10, 6)
         for ax, name in zip(axes, self.names):
@@ -161,8 +160,8 @@ class CostPlaneDisplay(MultiAxesDisplay):
                 if at in own and own[at].nunique() > 1:
                     _label(ax, [f"{value:g}" for value in own[at]], x, whole - x)
             ax.set_title(shorten(name, 34), fontsize=title)
-            ax.set_xlabel(f"price paid a case{unit}", fontsize=label)
-            ax.set_ylabel(f"decision cost a case{unit}", fontsize=label)
+            ax.set_xlabel(in_unit("price paid a case", self.unit), fontsize=label)
+            ax.set_ylabel(in_unit("decision cost a case", self.unit), fontsize=label)
             ax.tick_params(labelsize=ticks)
         for ax in axes[len(self.names) :]:
             ax.set_axis_off()

@@ -20,6 +20,7 @@ from seqclass.plots._style import (
     case_title,
     colour,
     draw,
+    in_unit,
     legend_below,
     prepare_rows,
     shorten,
@@ -170,11 +171,11 @@ class ExplanationDisplay(MultiAxesDisplay):
             right = max(value, rows[i].price, 0.0) + 0.04 * largest
             ax.text(right, i, f"{value:+.4f}", va="center", fontsize=8, color="black" if rows[i].asked else NEUTRAL)
         ax.xaxis.get_major_locator().set_params(nbins=4)
-        ax.set_xlabel("expected cost")
+        ax.set_xlabel(in_unit("expected cost", self.explanation.unit))
 
     def _title(self) -> str:
         explanation = self.explanation
-        return case_title(explanation.decision, explanation.n_features, explanation.paid)
+        return case_title(explanation.decision, explanation.n_features, explanation.paid, explanation.unit)
 
 
 def _answer(step: ExplanationStep) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass.agent.agent import agent_of
 from seqclass.evaluation.scores import GroupScores, Scores, score_rows
-from seqclass.plots._style import Display, colour, legend_below, open_frame, pale, shorten
+from seqclass.plots._style import Display, colour, in_unit, legend_below, open_frame, pale, shorten
 
 
 class GroupScoresDisplay(Display):
@@ -22,6 +23,8 @@ class GroupScoresDisplay(Display):
     ----------
     groups : sequence of GroupScores
         Scores of the groups; the first one is drawn at the top.
+    unit : str
+        Unit of costs, such as ``"EUR"``.
 
     Attributes
     ----------
@@ -50,19 +53,21 @@ class GroupScoresDisplay(Display):
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, groups: Sequence[GroupScores]) -> None:
+    def __init__(self, groups: Sequence[GroupScores], *, unit: str = "") -> None:
         if not groups:
             raise ValueError("groups must hold at least one group; give score_rows the groups of the rows.")
-        self.groups = list(groups)
+        self.groups, self.unit = list(groups), unit
 
     @classmethod
-    def from_scores(cls, scores: Scores, *, ax: Any = None, **settings: Any) -> GroupScoresDisplay:
+    def from_scores(cls, scores: Scores, *, unit: str = "", ax: Any = None, **settings: Any) -> GroupScoresDisplay:
         """Draw given scores.
 
         Parameters
         ----------
         scores : Scores
             What `seqclass.metrics.score_rows` returned with ``groups``.
+        unit : str
+            Unit of costs, such as ``"EUR"``.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -72,7 +77,7 @@ class GroupScoresDisplay(Display):
         -------
         GroupScoresDisplay
         """
-        return cls(scores.groups).plot(ax, **settings)
+        return cls(scores.groups, unit=unit).plot(ax, **settings)
 
     @classmethod
     def from_estimator(
@@ -89,13 +94,14 @@ class GroupScoresDisplay(Display):
         y, groups : array-like of shape (n,)
             True labels; group of each row.
         **settings
-            Passed to `from_scores`.
+            Passed to `from_scores`; costs are in the classifier's unit.
 
         Returns
         -------
         GroupScoresDisplay
         """
-        return cls.from_scores(score_rows(estimator, X, y, groups=groups), **settings)
+        scores = score_rows(estimator, X, y, groups=groups)
+        return cls.from_scores(scores, **{"unit": agent_of(estimator).unit} | settings)
 
     def _inches(self) -> tuple[float, float]:
         return 6.4, 1.5 + min(0.45 * len(self.groups), 14.0)
@@ -115,5 +121,5 @@ class GroupScoresDisplay(Display):
         ax.set_xlim(0, 1.05 * float(np.nanmax([*ends[:, 1], *total])) or 1.0)
         ax.set_yticks(place, [f"{shorten(one.group, 24)} (n = {one.n_rows:,})" for one in self.groups])
         ax.invert_yaxis()
-        ax.set_xlabel("cost per row")
+        ax.set_xlabel(in_unit("cost per row", self.unit))
         legend_below(ax, self.bars_, points=34)

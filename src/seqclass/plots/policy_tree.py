@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.text import wrap
+from seqclass.agent.agent import agent_of
 from seqclass.analysis.decision_graph import Node, edge_text, graph_of, node_text, percent, targets_of, write
 from seqclass.classifier import SequentialClassifier
 from seqclass.plots._style import (
@@ -16,6 +18,7 @@ from seqclass.plots._style import (
     colour,
     draw,
     draw_outline,
+    in_unit,
     legend_below,
     outline_inches,
     prepare_rows,
@@ -107,6 +110,7 @@ class PolicyTreeDisplay(MultiAxesDisplay):
         self.beliefs = np.array([node.joint / node.joint.sum() for node in self._nodes])
         self.cost = np.array([node.cost for node in self._nodes]) / self.share
         self.classes = [words.classes[i] for i in range(self.beliefs.shape[1])]
+        self.unit = agent_of(policy).unit if isinstance(policy, BaseSequentialClassifier) else ""
         self.note = note.replace("nodes: ", "lines: ", 1)
         self._width = outline_inches(self._rows)
         self._grid = {"nrows": 1, "ncols": 3, "sharey": True, "width_ratios": (self._width, 1.9, 1.6)}
@@ -169,4 +173,4 @@ class PolicyTreeDisplay(MultiAxesDisplay):
             right.text(cost + 0.04 * largest, row, f"{cost:.3g}", va="center", fontsize=8)
         right.set_xlim(0.0, 1.45 * largest)
         right.xaxis.get_major_locator().set_params(nbins=3)
-        right.set_xlabel("expected cost\nfrom here")
+        right.set_xlabel(in_unit("expected cost\nfrom here", self.unit))
