@@ -57,7 +57,7 @@ __all__ = ["Adaptive", "ImprovedRule"]
 class AdaptiveTuning:
     """How candidates are compared, and how far the search over all orders goes."""
 
-    #: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
+    #: A simpler candidate is kept if it costs more by no more than this share of deciding at once, or a standard error.
     alike: float = 0.001
     #: Of fewer cases a regression is not worth trying; of so many it costs some thousandths more than of many.
     min_paths: int = 100
@@ -193,8 +193,8 @@ class Adaptive(Solver):
     fresh cases. What costs more than another one there by three standard errors is dropped, and so is what looks
     further than one question and is not ahead of all others by a standard error; ``info.ordering`` says when, and what
     that may lose. All others are tried on all fresh cases. Values are fitted in full to the simplest of those that do
-    not cost more than the cheapest, beyond chance. One step of look-ahead on these values is taken as long as that
-    lowers the cost. If the policy of the search, or of the bounds, costs even less, it is taken instead. The
+    not cost more than the cheapest, beyond chance or a thousandth of what deciding at once costs. One step of
+    look-ahead on these values is taken as long as that lowers the cost by more. If the policy of the search, or of the bounds, costs even less, it is taken instead. The
     certificate has cases of its own.
 
     Parameters
@@ -436,6 +436,12 @@ class _RuleSearch:
         self.skipped: list[str] = []
 
     @cached_property
+    def _slight(self) -> float:
+        """What nobody would do more work for."""
+        begun, weight = initial_beliefs(self.problem)
+        return _TUNING.alike * float(weight @ deciding_cost(begun))
+
+    @cached_property
     def cases(self) -> TrialCases:
         """Fresh cases that candidates are compared on."""
         return model_cases(self.problem, self.settings.n_cases, self._fresh)
@@ -462,7 +468,7 @@ class _RuleSearch:
             if better is None or better.dropped:
                 break
             difference, error = self._above(better, chosen)
-            if difference > -beyond(max(error, _TUNING.alike * self._cost(chosen))):
+            if difference > -beyond(max(error, self._slight)):
                 break
             chosen = better
         if search is not None:
@@ -654,7 +660,7 @@ class _RuleSearch:
         best = min(whole, key=self._cost)
         for candidate in whole:
             difference, error = self._above(candidate, best)
-            if difference <= beyond(max(error, _TUNING.alike * self._cost(best))):
+            if difference <= beyond(max(error, self._slight)):
                 return candidate
         return best
 
