@@ -455,7 +455,7 @@ def test_files_of_others_stay_as_they_are(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"kept: .*told\.db has answers about other features than the classifier's"):
         named.acquire(provider=Reads(HOLES), n=200, kept=kept)
     (tmp_path / "text.csv").write_text("a,b\n1,2\n" * 200)
-    with pytest.raises(ValueError, match=r"text\.csv cannot be read as answers of a source: it is a file of another kind"):
+    with pytest.raises(ValueError, match=r"text\.csv cannot be read as answers of a source: it is a file of another"):
         clf.acquire(provider=Reads(HOLES), n=200, kept=tmp_path / "text.csv")
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE mine (x)")
