@@ -193,9 +193,9 @@ class Adaptive(Solver):
     fresh cases. What costs more than another one there by three standard errors is dropped, and so is what looks
     further than one question and is not ahead of all others by a standard error; ``info.ordering`` says when, and what
     that may lose. All others are tried on all fresh cases. Values are fitted in full to the simplest of those that do
-    not cost more than the cheapest, beyond chance or a thousandth of what deciding at once costs. One step of look-
-    ahead on these values is taken as long as that lowers the cost by more. If the policy of the search, or of the
-    bounds, costs even less, it is taken instead. The certificate has cases of its own.
+    not cost more than the cheapest, beyond chance or a thousandth of what deciding at once costs. One step of
+    look-ahead on these values is taken as long as that lowers the cost by more. If the policy of the search, or of
+    the bounds, costs even less, it is taken instead. The certificate has cases of its own.
 
     Parameters
     ----------
