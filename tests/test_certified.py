@@ -338,6 +338,16 @@ def test_the_cheapest_rule_is_not_taken_where_it_treats_all_alike() -> None:
     assert contract.price > 0
 
 
+def test_each_ladder_has_its_share_of_delta(clf: Any, fresh: Any) -> None:
+    p_values = np.array([rung.p_value for rung in certify_error(clf, *fresh, 0.1, 0.1, n_rungs=30).rungs])
+    delta = 1.5 * float(p_values[p_values < 0.1].max())  # of which a third is too little for that rule
+    contract = certify_error(clf, *fresh, 0.1, delta, n_rungs=30, others=[clf, clf])
+    passed = np.logical_and.accumulate(p_values <= delta / 3)
+    assert [rung.certified for rung in contract.rungs] == [*passed, *passed, *passed]
+    assert passed.sum() < np.logical_and.accumulate(p_values <= delta).sum()
+    assert [rung.classifier for rung in contract.rungs] == [0] * 30 + [1] * 30 + [2] * 30
+
+
 @pytest.mark.slow
 def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
     """Each ladder is that of its classifier by itself with a part of delta, and the cheapest of all is taken."""
@@ -460,6 +470,8 @@ def test_a_mean_cost_is_bounded_by_what_may_be_paid_and_the_dearest_error(
     for rung in contract.rungs:
         wanted = (1 + most) * hoeffding_bentkus_upper_bound(rung.risk / (1 + most), 9, 0.1)
         assert rung.bound == pytest.approx(wanted)
+        p = hoeffding_bentkus_p_value(rung.risk / (1 + most), 9, 1.1 / (1 + most))
+        assert rung.p_value == pytest.approx(p)
 
 
 @pytest.mark.slow
@@ -497,6 +509,7 @@ def test_a_ladder_of_prices(clf: Any, fresh: Any) -> None:
     contract = certify_error(clf, X, y, ladder="price", n_rungs=5)
     features = [rung.n_features for rung in contract.rungs]
     assert features == sorted(features, reverse=True)
+    assert [contract.rungs[2].value, features[2]] == pytest.approx([1, clf.acquire(X).n_features.mean()])
     assert (contract.predict(X) != y).mean() == pytest.approx(contract.risk)
 
 

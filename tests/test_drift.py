@@ -21,7 +21,7 @@ from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.drift import DriftTest, follow
 from seqclass.large import Chunks
-from seqclass.pomdp import ClassInformation, PosteriorThreshold
+from seqclass.pomdp import ClassInformation, FirstK, PosteriorThreshold
 
 
 def stream(n: int, at: int, seed: int = 0) -> tuple[Any, Any]:
@@ -378,6 +378,31 @@ def test_capital_against_a_plain_loop() -> None:
     assert test.e_value == pytest.approx(capital + 1 / 5, rel=1e-6)
 
 
+def test_what_decisions_cost_beyond_what_was_expected_of_any_costs() -> None:
+    """Of a single case the capital is a mean over stakes, and rows give the bound that a plain search finds."""
+    costs = np.array([[0, 4, 1, 2.0], [3, 0, 1, 2], [1, 2, 0, 2]])
+    belief, none = np.array([[0.3, 0.2, 0.5]]), np.zeros((1, 0), dtype=np.intp)
+    stakes = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8])
+    most = max(min(p @ costs) for p in np.array([p for p in np.ndindex(41, 41, 41) if sum(p) == 40]) / 40)
+    for label, cost in enumerate(costs[:, 2]):
+        record = AcquisitionRecord(np.array(["c"]), belief, np.zeros(1, np.intp), np.zeros(1), none, none)
+        test = DriftTest(costs, ["a", "b", "c"], ["a", "b", "c", "refer"]).update(record, [["a", "b", "c"][label]])
+        won = (1 + stakes / most * (cost - float(belief[0] @ costs[:, 2]))).mean()
+        assert test.e_value == pytest.approx(won / 2 + 1 / 2, rel=0.002)
+    X, y = stream(300, 300, 1)
+    clf = SequentialClassifier(feature_costs=0.1).fit(X[:200], y[:200])
+    record = clf.acquire(X[200:])
+    excess = (record.decision != y[200:]) - record.posterior.min(axis=1)
+    margins = np.linspace(0, 0.5, 2001)
+    capital = [np.exp(np.log1p(stakes[:, None] / 1.5 * (m - excess)).sum(axis=1)).mean() for m in margins]
+    for alpha in (0.01, 0.2):
+        found = DriftTest.from_classifier(clf, X[200:], y[200:], alpha=alpha)
+        assert found.margin == pytest.approx(margins[np.searchsorted(capital, 2 / alpha)], abs=3e-4)
+        assert found.alpha == alpha / 2
+    worst = DriftTest.from_classifier(clf, X[200:202], 1 - clf.predict(X[200:202]), alpha=0.01)
+    assert worst.margin == 1  # two cases cannot tell that it is less
+
+
 def test_costs_and_further_decisions_count() -> None:
     clf = SequentialClassifier(feature_costs=Costs(0.05, decision_costs=[[0, 9, 1], [4, 0, 1]], decisions=["refer"]))
     X, y = stream(1500, 1500, 1)
@@ -459,6 +484,114 @@ def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> Non
     assert done.cost < alone.cost - 0.01
     still = follow(clf, X, (X[:, 0] > 0).astype(int))
     assert still.switches.size == still.alarms.size == 0
+
+
+def plain_duel(differences: list[float], highest: float, alpha: float) -> bool:
+    """Whether bets that differences are above 0 ever win 1 / alpha."""
+    begun: list[tuple[float, Any]] = []
+    for n, difference in enumerate(differences):
+        if n % 32 == 0:
+            begun.append((1 / ((len(begun) + 1) * (len(begun) + 2)), np.ones(6)))
+        stakes = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]) / highest
+        begun = [(share, won * (1 + stakes * difference)) for share, won in begun]
+        if sum(share * won.mean() for share, won in begun) + 1 / (len(begun) + 1) >= 1 / alpha:
+            return True
+    return False
+
+
+def plain_follow(clf: Any, X: Any, y: Any, start: int, batch: int, how: dict[str, Any]) -> dict[str, Any]:
+    """What `follow` says that it does, row by row."""
+    alpha, margin, growth, recent, window = (how[k] for k in ("alpha", "margin", "growth", "recent", "window"))
+    done: dict[str, Any] = {k: [] for k in ("prices", "decision_costs", "alarms", "changes", "switches", "fits")}
+
+    def fit(first: int, end: int) -> Any:
+        last = {max(i for i in range(end) if y[i] == label) for label in set(y[:end].tolist())}
+        rows = sorted({*range(first, end)} | last)
+        done["fits"].append(end)
+        return clone(clf).fit(X[rows], y[rows])
+
+    since, first, learns = 0, max(0, start - window), 0
+    own, learnt = fit(first, start), start - first
+    test, began, challenger, tried, duel = (
+        DriftTest.from_classifier(own, alpha=alpha, margin=margin),
+        start,
+        None,
+        start,
+        [],
+    )
+    for at in range(start, len(y), batch):
+        end = min(at + batch, len(y))
+        rows = np.arange(at, end)
+        record = own.acquire(X[rows])
+        costs = (record.decision != y[rows]).astype(float)
+        done["prices"] += record.paid.tolist()
+        done["decision_costs"] += costs.tolist()
+        test.update(record, y[rows])
+        won = False
+        if challenger is not None:
+            other = challenger.acquire(X[rows])
+            duel += (record.paid + costs - other.paid - (other.decision != y[rows])).tolist()
+            won = plain_duel(duel, 1 + own.feature_costs * X.shape[1], alpha)
+        if test.alarm is not None:
+            since = began + test.change
+            done["alarms"].append(began + test.alarm)
+            done["changes"].append(since)
+        elif won:
+            done["switches"].append(end)
+            since = learns
+        if (
+            test.alarm is not None
+            or won
+            or min(end - since, window) >= growth * learnt
+            or end - done["fits"][-1] >= window / 2
+        ):
+            first = max(since, end - window)
+            own, learnt = fit(first, end), end - first
+        if test.alarm is not None or won:
+            test, began, challenger, duel = DriftTest.from_classifier(own, alpha=alpha, margin=margin), end, None, []
+            tried = end
+        if end - max(tried, began) >= recent / 2 and end < len(y):
+            tried = end
+            if end - recent > since:
+                learns, challenger = end - recent, fit(end - recent, end)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("at", "n", "how"),
+    [
+        (60, 140, {"alpha": 0.5, "margin": 0.0, "growth": 2.0, "recent": 40, "window": np.inf}),
+        pytest.param(
+            200,
+            440,
+            {"alpha": 0.05, "margin": 0.05, "growth": 1.5, "recent": 60, "window": np.inf},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            200,
+            440,
+            {"alpha": 0.2, "margin": 2.0, "growth": 2.0, "recent": 40, "window": np.inf},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            200,
+            440,
+            {"alpha": 0.05, "margin": 2.0, "growth": np.inf, "recent": np.inf, "window": 90},
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_following_is_what_a_plain_loop_does(at: int, n: int, how: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.random((n, 2)) < 0.5).astype(int)
+    y = (rng.random(n) < np.where(np.where(np.arange(n) < at, X[:, 0], X[:, 1]), 0.9, 0.1)).astype(int)
+    solver = FirstK(1, rule=ClassInformation(), certificate_paths=0)
+    clf = SequentialClassifier(solver=solver, discretizer="precomputed", order="adaptive", feature_costs=0.02)
+    expected = plain_follow(clf, X, y, 40, 20, how)
+    settings = how | {name: None for name in ("recent", "window") if how[name] == np.inf}
+    done = follow(clf, X, y, start=40, batch_size=20, **settings)
+    assert len(done.alarms) + len(done.switches) + (how["recent"] == np.inf)  # there was something to do
+    assert {name: getattr(done, name).tolist() for name in expected} == expected
 
 
 def test_what_visits_cost_is_among_the_most_that_a_case_can() -> None:

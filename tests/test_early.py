@@ -36,23 +36,23 @@ def clf() -> EarlyClassifier:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("n_bins", [3, 5])
-def test_the_recursion_is_a_plain_one(n_classes: int, n_bins: int) -> None:
-    P = RNG.dirichlet(np.ones(n_classes), size=(4, 30))
-    codes, paid = RNG.integers(0, n_classes, 30), np.array([0.01, 0.03, 0.08, 0.1])
+@pytest.mark.parametrize(("n_bins", "n"), [(3, 30), (3, 6), (5, 30), (5, 7)])
+def test_the_recursion_is_a_plain_one(n_classes: int, n_bins: int, n: int) -> None:
+    P = RNG.dirichlet(np.ones(n_classes), size=(4, n))
+    codes, paid = RNG.integers(0, n_classes, n), np.array([0.01, 0.03, 0.08, 0.1])
     rule: Any = early._chain_rule(P, codes, paid, n_bins)
     _, stop, decision = rule
-    bins: Any = np.zeros((4, 30), dtype=int)
+    bins: Any = np.zeros((4, n), dtype=int)
     for t in range(4):
-        for i in range(30):
+        for i in range(n):
             p, low = (P[t, i, 1], 0.0) if n_classes == 2 else (P[t, i].max(), 1 / n_classes)
             at = sum((p - low) / (1 - low) >= k / n_bins for k in range(1, n_bins))
             bins[t, i] = at if n_classes == 2 else P[t, i].argmax() * n_bins + at
-    prior = np.bincount(codes, minlength=n_classes) / 30
+    prior = np.bincount(codes, minlength=n_classes) / n
     size = n_bins if n_classes == 2 else n_bins * n_classes
 
     def value(t: int, b: int) -> float:
-        here = [i for i in range(30) if bins[t, i] == b]
+        here = [i for i in range(n) if bins[t, i] == b]
         guess = P[t, here].mean(axis=0) if here else prior
         posterior = [(sum(codes[i] == c for i in here) + guess[c]) / (len(here) + 1) for c in range(n_classes)]
         error = 1 - max(posterior)
@@ -93,6 +93,8 @@ def test_responses_of_kernels_are_counted_up_to_each_step(monkeypatch: pytest.Mo
     series = RNG.normal(size=(7, 20))
     drawn = early.RandomKernels.draw(series, 30, np.random.default_rng(1))
     assert sum(len(weights) for _, weights, _ in drawn.groups) == 30
+    fit = {(2**k, length) for k in range(5) for length in (3, 5, 7, 9) if (length - 1) * 2**k < 20}
+    assert {(dilation, weights.shape[1]) for dilation, weights, _ in drawn.groups} == fit
     assert {weights.shape[1] for _, weights, _ in drawn.groups} == {3, 5, 7, 9}
     steps = np.array([1, 2, 4, 5, 13, 20])
     for t, seen in zip(steps, drawn.responses(series, steps)):
@@ -241,6 +243,27 @@ def test_between_checkpoints_nothing_is_worked_out(monkeypatch: pytest.MonkeyPat
     assert case.is_final
     spans = [(weights.shape[1] - 1) * dilation for dilation, weights, _ in clf._patterns.groups]
     assert sum(widths) == sum(8 - span for span in spans)  # each step once
+
+
+def test_exponents_and_means_of_beliefs_are_those_of_the_formulas() -> None:
+    P, Q = RNG.dirichlet(np.ones(3), size=(2, 40))
+    codes = np.array([RNG.choice(3, p=p**0.4 / (p**0.4).sum()) for p in P])
+    grid = np.linspace(-3, 2, 4001)  # of the logarithm of the exponent
+    raised = P[:, None] ** np.exp(grid)[:, None]
+    loss = 0.01 * grid**2 - np.log(raised[np.arange(40), :, codes] / raised.sum(axis=2)).mean(axis=0)
+    assert np.log(early._exponent(P, codes)) == pytest.approx(grid[loss.argmin()], abs=0.003)
+    for one, other in [(P, Q), (Q, P)]:
+        mean = np.sqrt(one * other)
+        np.testing.assert_allclose(early._geometric_mean(one, other), mean / mean.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_rule_at_once_decides_for_the_class_of_most_series(turned: int) -> None:
+    labels = LABELS[:60].copy()
+    labels[:15] = ["down", "up"][::turned][0]
+    clf = EarlyClassifier(2, n_patterns=0, n_checkpoints=1, cv=2).fit(X[:60], labels)
+    assert (clf.rule_, clf.predict(X[60:62]).tolist()) == ("at once", [labels[0]] * 2)
+    assert clf.expected_cost_ == pytest.approx((labels != labels[0]).mean())
 
 
 def test_a_rule_at_once_leaves_nothing_to_observe() -> None:

@@ -162,7 +162,13 @@ def test_items_that_are_learnt_know_nobody_who_is_kept_aside() -> None:
         assert plan.widening == 1.0  # of so few
         scores = plan.acquire(X[fold::5])
         apart += (np.abs(scores.estimate - X[fold::5].mean(axis=1)) / scores.standard_error).tolist()
-    assert estimate(None, X, max_items=2).widening == pytest.approx(sorted(apart)[43] / norm.ppf(0.975))
+    for confidence, rank in ((0.95, 44), (0.8, 37)):  # of 46 * confidence, rounded up
+        whole = estimate(None, X, max_items=2, confidence=confidence)
+        assert whole.widening == pytest.approx(sorted(apart)[rank - 1] / norm.ppf((1 + confidence) / 2))
+    codes = np.where(np.arange(6) < 2, X[:3], -1)
+    found, (score, error) = whole.scores(codes), whole.states.moments(codes)
+    assert whole.widening != 1
+    assert_allclose([found.estimate, found.standard_error], [score, whole.widening * error])
 
 
 def test_a_person_who_is_known_stands_for_those_who_differ_in_a_tenth_and_in_three_tenths_of_the_answers() -> None:
@@ -178,6 +184,20 @@ def test_a_person_who_is_known_stands_for_those_who_differ_in_a_tenth_and_in_thr
         found = plan.states.tables[:, :, plan.states.person == i]
         for n, share in enumerate((0.1, 0.3)):
             assert_allclose(found[:, :, n], (1 - share) * np.eye(2)[row] + share * curve)
+    # they weigh as much as makes each person likeliest by all others
+    n_abilities = int((plan.states.person < 0).sum())
+    chance = np.array([[tables[j, v] for j, v in enumerate(row)] for row in X]).prod(axis=1)
+    of_parts = [chance @ prior / prior.sum()]
+    for part in (0, 1):
+        own = plan.states.tables[:, :, n_abilities + 40 * part : n_abilities + 40 * (part + 1)]
+        alike = np.array([[np.prod([own[j, v, i] for j, v in enumerate(row)]) for i in range(40)] for row in X])
+        of_parts.append((alike.sum(axis=1) - np.diag(alike)) / 39)
+    weight = np.ones(3) / 3
+    for _ in range(50):  # steps of expectation maximisation
+        each = weight[:, None] * np.array(of_parts)
+        weight = (each / each.sum(axis=0)).mean(axis=1)
+    ends = np.split(plan.states.prior, [n_abilities, n_abilities + 40])
+    assert_allclose([part.sum() for part in ends], weight, atol=1e-3)
 
 
 def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mixture_cases import summed_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 import seqclass
@@ -79,11 +79,12 @@ def test_answers_are_sums_over_hidden_states(cuts: Any) -> None:
         assert_allclose(model.likelihood(j, evidence), likelihood[:, j, :size], rtol=1e-10)
 
 
-def objective(model: ItemResponse, X: Any) -> float:
-    """Log-likelihood of the answers by the model's own tables, one row at a time."""
+def objective(model: ItemResponse, X: Any, y: Any = None) -> float:
+    """Log-likelihood of the answers, and labels if any, by the model's own tables, one row at a time."""
     total = 0.0
-    for row in X:
+    for i, row in enumerate(X):
         each = model.class_prior_[model.hidden_class_] * model.weights_
+        each = each if y is None else each * (model.classes_[model.hidden_class_] == y[i])
         for j, v in enumerate(row):
             each = each * (model.tables_[j, v] if v >= 0 else 1.0)
         total += float(np.log(each.sum()))
@@ -128,6 +129,51 @@ def test_with_priors_too_no_other_parameters_are_likelier(kind: str, shrinkage: 
     slopes, levels = np.log(model.items_.slopes[:, 0]), model.items_.intercepts[:, 0]
     for step in (-0.003, 0.003):
         assert height(slopes + step, levels) < height(slopes, levels) > height(slopes, levels * (1 + step))
+
+
+@pytest.mark.slow_cells("nominal")
+@pytest.mark.parametrize("kind", ["3PL", "4PL", "graded", "nominal"])
+def test_what_is_learnt_is_the_top_of_likelihood_times_documented_priors(kind: str) -> None:
+    X, _, _ = answers(120, n_items=3, most=2 if kind.endswith("PL") else 3, seed=2)
+    X[:3, 1:] = X.max(axis=0)[1:]
+    grid = np.linspace(-4, 4, 15)
+    sizes = np.full(3, 2 if kind.endswith("PL") else 3)
+    model = ItemResponse(kind, cuts=[0.0], points=grid, tol=1e-8, max_iter=5000, guess=0.3).fit(X, n_outcomes=sizes)
+    mass, items = norm.pdf(grid) / norm.pdf(grid).sum(), model.items_
+    a, d = items.slopes, items.intercepts
+    if kind == "3PL":
+        free, sd = np.stack([np.log(a[:, 0]), d[:, 0], logit(items.lower)]), [0.5, 3, 0.7]
+    elif kind == "graded":
+        free, sd = np.stack([np.log(a[:, 0]), d[:, 0], np.log(d[:, 0] - d[:, 1])]), [0.5, 3, 1.5]
+    elif kind == "4PL":
+        free = np.stack([np.log(a[:, 0]), d[:, 0], logit(items.lower), -logit(items.upper)])
+        sd = [0.5, 3, 0.7, 0.7]
+    else:
+        free, sd = np.concatenate([a.T, d.T]), [3, 3, 9, 9]
+    middle = np.zeros_like(free)
+    if kind.endswith("PL"):
+        middle[2], middle[3:] = logit(0.3), -3
+
+    def height(free: Any) -> float:
+        if kind == "nominal":
+            up = np.exp([np.zeros((3, 15)), *(free[k, :, None] * grid + free[k + 2, :, None] for k in (0, 1))])
+            chance = up / up.sum(axis=0)
+        elif kind == "graded":
+            above = [expit(np.exp(free[0])[:, None] * grid + d[:, None]) for d in (free[1], free[1] - np.exp(free[2]))]
+            chance = np.array([1 - above[0], above[0] - above[1], above[1]])
+        else:
+            low, high = expit(free[2])[:, None], 1 - sum(expit(one)[:, None] for one in free[3:])
+            right = low + (high - low) * expit(np.exp(free[0])[:, None] * grid + free[1][:, None])
+            chance = np.array([1 - right, right])
+        likelihood = np.prod([chance[X[:, j], j] for j in range(3)], axis=0) @ mass
+        return float(np.log(likelihood).sum() - (((free - middle) / np.array(sd)[:, None]) ** 2).sum() / 2)
+
+    for place in np.ndindex(free.shape):
+        step = np.zeros_like(free)
+        step[place] = 1e-4
+        slope = (height(free + step) - height(free - step)) / 2e-4
+        curvature = (2 * height(free) - height(free + step) - height(free - step)) / 1e-8
+        assert abs(slope) < 0.01 * curvature  # the top is nearer than a hundredth
 
 
 @pytest.mark.slow
@@ -241,6 +287,7 @@ def test_known_bands_tell_of_the_items() -> None:
     told = ItemResponse("2PL", cuts=[-0.5, 0.5], shrinkage=0).fit(X, y)
     within(told.items_.slopes, true.items_.slopes, told.standard_errors_.slopes, "slopes")
     assert told.standard_errors_.slopes.max() < 0.15
+    assert told.log_likelihood_ == pytest.approx(objective(told, X, y), rel=1e-6)  # of answers and labels
     with pytest.raises(ValueError, match="y holds the classes 0, 1 and the model has 0, 1, 2"):
         ItemResponse("2PL", cuts=[-0.5, 0.5]).fit(X, np.minimum(y, 1))
 

@@ -149,6 +149,16 @@ def test_pseudo_counts_are_rows_of_both_answers_in_chances_and_in_their_errors()
     for label, chance, found in (("0", told.guess_, told.guess_errors_), ("1", told.slip_, told.slip_errors_)):
         n = sum(one == label for one in y) + 2  # whose answers are all that tells of it
         assert_allclose(found, np.sqrt(chance * (1 - chance) / n), rtol=0.07)
+    many = SkillProfile([[1]] * 3, alpha=30).fit(X, y)
+    for label, chance, found in (("0", many.guess_, many.guess_errors_), ("1", many.slip_, many.slip_errors_)):
+        n = sum(one == label for one in y) + 60
+        assert_allclose(found, np.sqrt(chance * (1 - chance) / n), rtol=0.05)
+
+
+def test_a_class_prior_is_taken_as_it_is_given() -> None:
+    model = SkillProfile.from_items([[1], [1]], 0.2, 0.1, profile_prior=[0.3, 0.7], prior=[0.9, 0.1])
+    wrong, right = 0.9 * 0.2**2, 0.1 * 0.9**2
+    assert_allclose(model.posterior([[1, 1]]), [[wrong / (wrong + right), right / (wrong + right)]])
 
 
 @pytest.mark.parametrize(

@@ -252,8 +252,9 @@ class ItemResponse(Tested):
         P(point), where the points are given and the ability is not normal.
     shrinkage : float
         How many times weak normal priors of the parameters count, which keep those that answers hardly tell from
-        running away: the logarithm of slopes 0 ± 0.5, slopes of nominal outcomes 0 ± 3, intercepts 0 ± 3, the logit of
-        the chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
+        running away: the logarithm of slopes 0 ± 0.5, intercepts 0 ± 3, the logarithm of how far one intercept is
+        below the one before 0 ± 1.5, slopes of nominal outcomes 0 ± 3 and their intercepts 0 ± 9, the logit of the
+        chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
     guess : float
         Where the chance to guess right is expected, such as one over the number of choices.
     prior : None, "uniform" or array-like of shape (n_classes,)
@@ -518,7 +519,7 @@ class ItemResponse(Tested):
             joint = self._mass_by_band(grid, mass, named)
             if codes is not None:
                 with np.errstate(divide="ignore"):
-                    kind, log_prior = codes, np.log(joint / joint.sum(axis=1, keepdims=True))
+                    kind, log_prior = codes, np.log(joint)
         elif len(self.classes_) > 1:
             assert codes is not None  # or there would be no classes
             X = np.column_stack([X, codes.astype(X.dtype if len(self.classes_) < 100 else np.int64)])
