@@ -12,6 +12,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -19,7 +21,7 @@ import seqclass
 from seqclass import Costs, offpolicy
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
-from seqclass.offpolicy._records import Chances, Records, check_chances, read_records
+from seqclass.offpolicy._records import Chances, Records, check_chances, fit_chances, read_records
 from seqclass.offpolicy.estimate import Estimate, Estimates, MeanEstimate
 from seqclass.offpolicy.evaluation import METHODS, Completions, Replayer, robust_scores
 from seqclass.pomdp import FirstK
@@ -231,6 +233,78 @@ def recorded(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         chance[:, j] = [chance_of(x, r)[j] for x, r in zip(X, seen)]
         seen[:, j] = rng.random(len(X)) < chance[:, j]
     return np.where(seen, X, np.nan), chance
+
+
+@pytest.mark.filterwarnings("ignore:The weights fall short", "ignore:All rests on")
+def test_means_errors_and_intervals_are_those_of_the_formulas(clf: Any) -> None:
+    X, y = people(60, 4)
+    records, chance = recorded(X, 3)
+    records[:6] = X[:6]
+    record = clf.acquire(records)
+    cost = record.paid + clf.decision_costs_[y, np.searchsorted(clf.decisions_, record.decision)]
+    wants = [order[order >= 0] for order in record.order]  # whether it was there or not
+    there = np.array([not np.isnan(row[want]).any() for row, want in zip(records, wants)])
+    weight = np.array([np.prod(1 / p[want]) for p, want in zip(chance, wants)]) * there
+    mean = weight @ cost / weight.sum()
+    scores = weight / (1 - np.minimum(weight / weight.sum(), 0.5)) * (cost - mean) / weight.mean()
+    wanted = {
+        "ipw_plain": (np.mean(weight * cost), weight * cost, weight),
+        "ipw": (mean, scores, weight),
+        "blocked": (cost.mean(), cost, np.ones(60)),
+    }
+    table = offpolicy.compare(
+        clf, records, y, methods=list(wanted), recording=chance, order=[0, 1, 2], level=0.9, allow_seen=True
+    )
+    for method, (estimate, score, used) in wanted.items():
+        found, effective = table[method], used.sum() ** 2 / (used**2).sum()
+        error = score.std(ddof=1) / np.sqrt(60)
+        reach = t.ppf(0.95, effective - 1) * error
+        assert [found.cost, found["cost"].standard_error] == pytest.approx([estimate, error])
+        ends = max(estimate - reach, 0), min(estimate + reach, 1.09)
+        assert found.interval == pytest.approx(ends)
+        assert [found.effective_rows, found.largest_weight] == pytest.approx([effective, used.max() / used.mean()])
+        assert (found.n_counted, found.replayed) == ((used > 0).sum(), there.mean())
+        lacking = 1 - used.mean() - 2 * used.std() / np.sqrt(60)
+        assert found.lacking == pytest.approx(max(lacking, 0))
+
+
+class Fixed(BaseEstimator, ClassifierMixin):
+    """A rule that was known before."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_, self.coef_ = np.array([False, True]), np.cos(np.arange(X.shape[1]))
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        p = 1 / (1 + np.exp(-X @ self.coef_))
+        return np.column_stack([1 - p, p])
+
+
+def test_chances_to_go_on_look_at_what_was_bought_before(clf: Any) -> None:
+    X, y = people(30, 5)
+    rng = np.random.default_rng(0)
+    order = np.full((30, 3), -1)
+    for row, count in enumerate(np.arange(30) % 4):
+        order[row, :count] = rng.permutation(3)[:count]
+    records = np.full((30, 3), np.nan)
+    for row in range(30):
+        records[row, order[row][order[row] >= 0]] = X[row, order[row][order[row] >= 0]]
+    read = read_records(clf, records, y, order, True)
+    found = fit_chances(read, Fixed()).chance
+    middle, spread = np.nanmean(records, axis=0), np.nanstd(records, axis=0)
+    for row in range(30):
+        bought = order[row][order[row] >= 0].tolist()
+        for step in range(len(bought) + 1):
+            looks = [float(y[row])]
+            for column in range(3):
+                seen = column in bought[:step]
+                looks += [float(seen), (X[row, column] - middle[column]) / spread[column] if seen else 0.0]
+            looks.append(float(step))
+            p = 1 / (1 + np.exp(-np.array(looks) @ np.cos(np.arange(8))))
+            if step < len(bought):
+                assert found[row, bought[step]] == pytest.approx(p)
+            else:  # of what was not bought: to go on at the stop
+                assert found[row, np.isnan(records[row])] == pytest.approx(p)
 
 
 @pytest.fixture(scope="module")

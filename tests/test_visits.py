@@ -219,6 +219,19 @@ def test_fixed_panels_are_of_their_size():
         assert policy.best(problem.initial_belief()).panel.sum() == (size or 6)
 
 
+def test_what_going_on_costs_along_fixed_panels_is_learnt_without_what_was_paid_before() -> None:
+    """It is near what the policy costs, and that is near the optimum, after several visits too."""
+    rng = np.random.default_rng(1)
+    right = rng.uniform(0.55, 0.9, 6)
+    tables = np.array([[[p, 1 - p], [1 - p, p]] for p in right])
+    plain = TableProblem([0.5, 0.5], tables, prices=rng.uniform(0.005, 0.03, 6), any_order=True)
+    problem = with_visits(plain, Visits(rng.uniform(0.01, 0.06), np.zeros(6)))
+    policy = FixedPanels(2, certificate_paths=0).solve(problem)
+    cost = evaluate(problem, policy, method="exact").cost
+    assert policy.continuation_cost(policy.initial_belief()[0])[0] == pytest.approx(cost, rel=0.1)
+    assert cost < 1.03 * Panels().solve(problem).info.upper
+
+
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0)])
 def test_three_classes_are_planned_for_in_one_order_by_default(model):
     X, y = load_wine(return_X_y=True, as_frame=True)

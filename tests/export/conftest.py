@@ -266,6 +266,9 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "bounds": lambda: _free(_BOUNDED, NaiveBayes(), _tumours(8), feature_costs=0.02),
     "bounds of 3": lambda: _free(_BOUNDED, NaiveBayes(), _wines(8), feature_costs=0.02),
     "max_features": lambda: _free(_INFORMED, max_features=4),
+    "no decision is free": lambda: _free(
+        _INFORMED, feature_costs=Costs(0.02, decision_costs=[[0.4, 1.5], [1.3, 0.15]])
+    ),
     "max_cost": lambda: _free(_INFORMED, max_cost=0.09, feature_costs=Costs(**_BLOOD)),
     "functions": lambda: _free(
         FittedValueIteration(300, certificate_paths=0), NaiveBayes(), _wines(8), order="conditional"

@@ -36,6 +36,7 @@ static void stand(const seq_case *c)
     if (q >= 0) printf(" %.17g %.17g", seq_price(c, q), seq_saving(c)); else printf(" 0 0");
     for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(c)[i]);
     PANEL(c);
+    ONCE(c);
     printf("\\n");
 }
 
@@ -84,14 +85,19 @@ PANEL = """ { int some[SEQ_QUESTIONS], n = seq_next_panel(c, some); \\
         printf(" %d %.17g %d", seq_visits_of(*c), seq_visit_cost(c), n); \\
         for (i = 0; i < n; i++) printf(" %d %.17g", some[i], seq_price(c, some[i])); }"""
 
+ONCE = """ for (i = 0; i < SEQ_QUESTIONS; i++) printf(" %.17g", seq_saving_once(c, i));"""
+
 
 def compiled(folder: Path, kind: str, watched: bool = True) -> Path:
     if COMPILER is None:
         pytest.skip("no C compiler")
-    either = "known ? seq_know_all(c, q, o) : seq_answer_all(c, q, o)"
+    one = "known ? seq_know(c, q, *o) : seq_answer(c, q, *o)"
+    all_ = "known ? seq_know_all(c, q, o) : seq_answer_all(c, q, o)"
+    either = f"q % 2 && seq_feature_start[q + 1] - seq_feature_start[q] == 1 ? ({one}) : ({all_})"
     tell = either if kind == "program" else "((void)known, seq_answer(c, q, *o))"
     order = "0" if kind == "graph" else "n ? seq_order(c, n, q) : (seq_leave(c), 0)"
     macros = f"#define TELL(c, q, o) ({tell})\n#define PANEL(c) {'' if kind == 'graph' else PANEL}\n"
+    macros += f"#define ONCE(c) {ONCE if kind == 'program' else ''}\n"
     macros += f"#define ORDER(c, n, q) ({order})\n"
     (folder / "main.c").write_text(f"{macros}{MAIN}")
     command = [COMPILER, *STRICT, *(SAFE if watched else []), "-O0", "main.c", "-o", "main", "-lm"]
@@ -192,7 +198,10 @@ def test_the_source_stands_where_a_session_stands(
     stands = [stand for case in wanted for stand in case["stands"]]
     for line, stand in zip(lines, stands, strict=True):
         asked, decision, now, cost, price, saving, *belief = line[: 6 + len(data["classes"])]
-        n_visits, visit, _, *panel = line[6 + len(data["classes"]) :] or [0, 0.0, 0]
+        n_visits, visit, size, *rest = line[6 + len(data["classes"]) :] or [0, 0.0, 0]
+        panel, alone = rest[: 2 * int(size)], rest[2 * int(size) :]
+        for one, _, once in stand["best"] if data["kind"] == "program" else []:
+            assert once is None or alone[number[one]] == pytest.approx(once, abs=1e-9, rel=0)
         if data["visits"] is not None:
             assert n_visits == stand["visits"]
             assert panel[::2] == [number[name] for name, _ in stand["panel"]]
