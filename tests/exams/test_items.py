@@ -244,6 +244,47 @@ def test_parameters_are_found_again(kind: str) -> None:
     assert np.abs(model.posterior(new) - true.posterior(new)).mean() < 0.02
 
 
+@pytest.mark.parametrize(("kind", "told"), [("2PL", None), ("graded", "bands"), ("nominal", "classes"), ("4PL", None)])
+def test_what_is_learnt_is_the_same_on_any_scale(kind: str, told: str | None) -> None:
+    X, y, sizes = answers(100, most=2 if kind.endswith("PL") else 3, seed=1)
+
+    def learnt(mean: float, sd: float) -> ItemResponse:
+        labels = {} if told == "classes" else {"cuts": [mean], "labels": ["fail", "pass"]}
+        model = ItemResponse(kind, mean=mean, sd=sd, points=11, max_iter=5, **labels)
+        return model.fit(X, y if told else None, n_outcomes=sizes)
+
+    one, other, below = learnt(0, 1), learnt(500, 100), learnt(-500, 100)
+    assert_allclose(other.tables_, one.tables_, atol=1e-12)
+    assert_allclose(other.posterior(X), one.posterior(X), atol=1e-12)
+    assert_allclose(other.ability_, 500 + 100 * one.ability_)
+    assert other.log_likelihood_ == pytest.approx(one.log_likelihood_)
+    assert_allclose(other.items_.slopes, one.items_.slopes / 100)
+    assert_allclose(other.items_.intercepts, one.items_.intercepts - 5 * one.items_.slopes)
+    errors, up, down = (model.standard_errors_ for model in (one, other, below))
+    assert_allclose(up.slopes, errors.slopes / 100)
+    both = up.intercepts**2 + down.intercepts**2  # the covariance of slope and intercept cancels out
+    assert_allclose(both, 2 * errors.intercepts**2 + 50 * errors.slopes**2)
+
+
+def test_known_items_tell_the_same_on_any_scale() -> None:
+    a, b, c, d = (np.array(BANK[name]) for name in "abcd")
+    X, _, _ = answers(20, missing=0.3)
+    far = {"a": np.full(30, 2.0), "b": np.full(30, 3.0)}  # whose abilities are beyond four standard deviations
+    one, other = (
+        (
+            ItemResponse.from_items(
+                {"a": a / sd, "b": mean + sd * b, "c": c, "d": d}, [mean, mean + sd], mean=mean, sd=sd
+            ),
+            ItemResponse.from_items({"a": far["a"] / sd, "b": mean + sd * far["b"]}, [mean], mean=mean, sd=sd),
+        )
+        for mean, sd in ((0.0, 1.0), (500.0, 100.0))
+    )
+    for plain, scaled, rows in zip(one, other, (X, np.ones((1, 30), dtype=int))):
+        assert_allclose(scaled.posterior(rows), plain.posterior(rows), rtol=1e-9)
+        assert_allclose(scaled.ability_, 500 + 100 * plain.ability_)
+        assert_allclose(scaled.ability(rows), np.array([[500], [0]]) + 100 * np.array(plain.ability(rows)), rtol=1e-9)
+
+
 @pytest.mark.slow
 def test_weights_are_rows_told_several_times() -> None:
     X, y, sizes = answers(50, most=3, seed=2)

@@ -254,7 +254,8 @@ class ItemResponse(Tested):
         How many times weak normal priors of the parameters count, which keep those that answers hardly tell from
         running away: the logarithm of slopes 0 ± 0.5, intercepts 0 ± 3, the logarithm of how far one intercept is
         below the one before 0 ± 1.5, slopes of nominal outcomes 0 ± 3 and their intercepts 0 ± 9, the logit of the
-        chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7. 0: maximum likelihood.
+        chance to guess that of ``guess`` ± 0.7, that of the chance to slip -3 ± 0.7, all of them of abilities of mean 0
+        and standard deviation 1, whatever ``mean`` and ``sd`` are. 0: maximum likelihood.
     guess : float
         Where the chance to guess right is expected, such as one over the number of choices.
     prior : None, "uniform" or array-like of shape (n_classes,)
@@ -525,16 +526,18 @@ class ItemResponse(Tested):
             X = np.column_stack([X, codes.astype(X.dtype if len(self.classes_) < 100 else np.int64)])
             curves = Nominal(len(self.classes_), TUNING.class_spread)
             groups.append(self._group(np.array([X.shape[1] - 1]), curves, 1.0))
-        rows = Answers(X, weight, kind, log_prior)
-        self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, grid, *settings)
-        errors = self._errors(rows, groups, grid) if self.standard_errors else None
-        found = [group.curves.to_reported(group.given)[0] for group in of_items]
+        rows, (mean, sd) = Answers(X, weight, kind, log_prior), self._mean_and_sd()
+        plain = (grid - mean) / sd  # on which priors, limits and starts are
+        self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, plain, *settings)
+        errors = self._errors(rows, groups, plain) if self.standard_errors else None
+        found = [self._on_scale(group.curves.to_reported(group.given)[0]) for group in of_items]
         items = _parameters(of_items, found, self.n_features_in_, names=self.feature_names_)
         grid, mass = self._grid(self._reach(items))
         if named is not None:
             joint = self._mass_by_band(grid, mass, named)
         else:
-            joint = mass * (groups[-1].chances(grid)[0] if len(groups) > len(of_items) else np.ones((1, len(grid))))
+            named_by = groups[-1].chances((grid - mean) / sd)[0] if len(groups) > len(of_items) else 1.0
+            joint = np.atleast_2d(mass * named_by)
         self._take(items, errors, grid, joint, codes, weight)
         self.timings_ = {"structure": 0.0, "parameters": perf_counter() - began}
 
@@ -592,6 +595,12 @@ class ItemResponse(Tested):
         mean, sd = curves.weak_prior(float(self.guess))
         return Group(columns, curves, mean, strength / sd**2, tied)
 
+    def _on_scale(self, reported: FloatArray) -> FloatArray:
+        """What is reported of abilities of mean 0 and standard deviation 1, or its derivatives, of the model's own."""
+        n, (mean, sd) = reported.shape[1] // 2 - 1, self._mean_and_sd()
+        slopes = reported[:, :n] / sd
+        return np.concatenate([slopes, reported[:, n : 2 * n] - slopes * mean, reported[:, 2 * n :]], axis=1)
+
     def _errors(self, rows: Answers, groups: list[Group], grid: FloatArray) -> ItemParameters:
         """Standard errors of the items, with the class beside them if it was learnt."""
         if not groups:
@@ -608,7 +617,7 @@ class ItemResponse(Tested):
         by_group = covariances(scores, rows.weight, [group.precision for group in groups], tied)
         values = []
         for group, covariance in zip(groups, by_group):
-            by_free = group.curves.to_reported(group.given)[1]
+            by_free = self._on_scale(group.curves.to_reported(group.given)[1])
             variance = np.einsum("jrp,jpq,jrq->jr", by_free, covariance, by_free)
             values.append(np.sqrt(np.maximum(variance, 0.0)))
         count = sum(group.columns.max(initial=-1) < self.n_features_in_ for group in groups)
