@@ -266,6 +266,18 @@ def test_what_is_learnt_is_the_same_on_any_scale(kind: str, told: str | None) ->
     assert_allclose(both, 2 * errors.intercepts**2 + 50 * errors.slopes**2)
 
 
+def test_points_far_from_the_scale_that_items_are_learnt_on_are_told_of() -> None:
+    X, _, _ = answers(100, seed=1)
+    grid = np.linspace(-3, 3, 11)
+    weights = np.exp(-grid) / np.exp(-grid).sum()
+    one = ItemResponse("2PL", cuts=[0.0], points=grid, weights=weights, max_iter=5).fit(X)
+    given: dict[str, Any] = {"cuts": [500.0], "points": 500 + 100 * grid, "weights": weights, "max_iter": 5}
+    other = ItemResponse("2PL", mean=500, sd=100, **given).fit(X)
+    assert_allclose(other.items_.slopes, one.items_.slopes / 100)
+    with pytest.warns(UserWarning, match=r"points: abilities are far from mean and sd, .* such as mean=272"):
+        ItemResponse("2PL", **given).fit(X)
+
+
 def test_known_items_tell_the_same_on_any_scale() -> None:
     a, b, c, d = (np.array(BANK[name]) for name in "abcd")
     X, _, _ = answers(20, missing=0.3)

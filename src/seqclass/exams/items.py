@@ -249,7 +249,8 @@ class ItemResponse(Tested):
         probability, and more of them further out where items are so hard or easy that abilities are found there; or
         the points themselves.
     weights : array-like of shape (n_points,), optional
-        P(point), where the points are given and the ability is not normal.
+        P(point), where the points are given and the ability is not normal. What is learnt is then to have its ``mean``
+        and ``sd``, or near ones, which set the scale.
     shrinkage : float
         How many times weak normal priors of the parameters count, which keep those that answers hardly tell from
         running away: the logarithm of slopes 0 ± 0.5, intercepts 0 ± 3, the logarithm of how far one intercept is
@@ -528,6 +529,13 @@ class ItemResponse(Tested):
             groups.append(self._group(np.array([X.shape[1] - 1]), curves, 1.0))
         rows, (mean, sd) = Answers(X, weight, kind, log_prior), self._mean_and_sd()
         plain = (grid - mean) / sd  # on which priors, limits and starts are
+        middle = float(mass @ plain)
+        if abs(middle) > 3 or not 1 / 9 < mass @ (plain - middle) ** 2 < 9:
+            warnings.warn(
+                "points: abilities are far from mean and sd, which set the scale that items are learnt on; give their "
+                f"own, such as mean={mass @ grid:.3g}.",
+                stacklevel=2,
+            )
         self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, plain, *settings)
         errors = self._errors(rows, groups, plain) if self.standard_errors else None
         found = [self._on_scale(group.curves.to_reported(group.given)[0]) for group in of_items]
