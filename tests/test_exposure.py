@@ -13,7 +13,14 @@ from scipy.stats import norm
 
 from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.bn import NaiveBayes
-from seqclass.exams import ExposureControl, FisherInformation, ItemResponse, SequentialTest, exam_report
+from seqclass.exams import (
+    ExposureControl,
+    FisherInformation,
+    ItemParameters,
+    ItemResponse,
+    SequentialTest,
+    exam_report,
+)
 from seqclass.exams.exposure import rank_questions
 from seqclass.export import policy_data
 from seqclass.pomdp import (
@@ -133,6 +140,25 @@ def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -
         assert all(4 in row and not {0, 1} <= set(row.tolist()) for row in order)
         clf.save(tmp_path / "test.seq")
         assert (load(tmp_path / "test.seq").acquire(X[:200, :5]).order == order).all()
+
+
+@pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
+def test_tests_end_at_the_same_items_on_any_scale(stop: str) -> None:
+    table, found = MODEL.items_, []
+    X, _ = MODEL.sample(60, 1)
+    for mean, sd in ((0.0, 1.0), (500.0, 100.0)):
+        slopes = table.slopes / sd
+        items = ItemParameters(table.kinds, slopes, table.intercepts - slopes * mean, table.lower, table.upper)
+        cuts = mean + sd * np.array(CUTS)
+        model = ItemResponse.from_items(items, cuts, mean=mean, sd=sd, points=21)
+        rule = FisherInformation(items, mean=mean, sd=sd) if stop == "CI" else None
+        solver = SequentialTest(
+            items, cuts, stop, rule=rule, delta=0.3 * sd, error=0.2, mean=mean, sd=sd, certificate_paths=0
+        )
+        record = SequentialClassifier.from_model(model, feature_costs=0.02, solver=solver).acquire(X)
+        found.append((record.order.tolist(), record.decision.tolist()))
+    assert found[0] == found[1]
+    assert len({len([j for j in order if j >= 0]) for order in found[0][0]}) > 1
 
 
 def test_a_sequential_test_asks_the_fewest_that_it_may() -> None:
@@ -358,6 +384,11 @@ WRONG = [
     (lambda: planned(SequentialTest(MODEL.items_, [0.5, 0.1])), "cuts must be rising"),
     (lambda: planned(SequentialTest(MODEL.items_, CUTS, "LR")), "stop must be"),
     (lambda: planned(SequentialTest(MODEL.items_, CUTS, error=0.7)), "error must be"),
+    (
+        lambda: planned(SequentialTest(MODEL.items_, [500.0], "CI", sd=100)),
+        "500 is beyond 4 .* deviation 100: give mean",
+    ),
+    (lambda: planned(SequentialTest(MODEL.items_, [0.0, -4.1][::-1], "GLR")), "-4.1 is beyond 4 standard deviations"),
     (lambda: planned(SequentialTest(MODEL, CUTS)), "items must be the items"),
     (lambda: planned(ExposureControl(QUICK, max_exposure=1.5)), "max_exposure must be"),
     (lambda: planned(ExposureControl(QUICK, best_of=0)), "best_of must be"),

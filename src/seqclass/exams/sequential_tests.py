@@ -153,7 +153,8 @@ class SequentialTest(Solver):
     min_questions : int
         Fewest questions.
     mean, sd : float
-        Mean and standard deviation of the ability, which is normal before anything is known; for ``"CI"``.
+        Mean and standard deviation of the ability, which is normal before anything is known; for ``"CI"``, and for
+        ``"GLR"``, which looks at abilities within four of them.
     certificate_paths, random_state
         As in `Solver`.
 
@@ -193,10 +194,15 @@ class SequentialTest(Solver):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        _check_cuts(self.cuts)
+        cuts = _check_cuts(self.cuts)
         check_choice(self.stop, "stop", ("SPRT", "GLR", "CI"))
         check_real(self.error, "error", 1e-12, 0.5)
-        check_real(self.mean, "mean")
+        apart = np.abs(cuts - check_real(self.mean, "mean"))
+        if self.stop != "SPRT" and (apart > _REACH * self.sd).any():
+            raise ValueError(
+                f"cuts: {cuts[apart.argmax()]:g} is beyond {_REACH:g} standard deviations of the ability, of mean "
+                f"{self.mean:g} and standard deviation {self.sd:g}: give mean and sd of the scale of the items."
+            )
         check_part(self._rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
 
     def _check(self, problem: AcquisitionProblem) -> None:
