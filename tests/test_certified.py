@@ -87,6 +87,13 @@ def test_hoeffding_bentkus_is_valid_for_losses_between() -> None:
     assert (p <= 0.1).mean() <= 0.1
 
 
+def test_rounding_makes_no_loss_and_no_row_more() -> None:
+    """7 of 100 are 7, though 100 * .07 is above that, and two rows of a half each are a quarter."""
+    assert hoeffding_bentkus_p_value(0.07, 100, 0.2) == np.e * binom.cdf(7, 100, 0.2)
+    for alpha, n in [(0.5, 2), (0.3, 2), (0.05, 2), (0.25, 3), (0.01, 2)]:
+        assert rows_needed(alpha, (1 - alpha) ** n) == n
+
+
 @pytest.mark.parametrize(
     "rate, alpha, delta", [(0.0, 0.05, 0.1), (0.04, 0.06, 0.1), (0.1, 0.12, 0.01), (0.3, 0.31, 0.5)]
 )

@@ -383,6 +383,28 @@ def test_draws_follow_the_model() -> None:
         assert drawn[row, :, 0].mean() == pytest.approx(wanted, abs=0.01)
 
 
+@pytest.mark.parametrize("kind", [NaiveBayes(), TreeNetwork()])
+def test_draws_of_several_outcomes_follow_the_model(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    X = np.column_stack([np.minimum(rng.poisson(1 + y), 3), rng.integers(2, size=300)])
+    X = np.column_stack([X, (X[:, 0] + rng.integers(2, size=300)) % 3])
+    model = kind.fit(X, y)
+    completions = Completions(model, np.array([0, 1, 2]), 20_000, np.random.default_rng(1))
+    assert completions.independent == (kind.__class__ is NaiveBayes)
+    drawn = completions.draw(np.array([[-1, 1, -1], [-1, -1, 2]]), np.array([1, 0]), np.array([0, 1]))
+    for row, label, evidence in ((0, 1, [-1, 1, -1]), (1, 0, [-1, -1, 2])):
+        share = np.bincount(drawn[row, :, 0], minlength=4) / 20_000
+        np.testing.assert_allclose(share, model.likelihood(0, [evidence])[0, :, label], atol=0.012)
+        for outcome in range(4):  # and what comes next goes by it
+            some = drawn[row, drawn[row, :, 0] == outcome]
+            known = [outcome, *evidence[1:]]
+            for feature in (j for j in (1, 2) if evidence[j] < 0):
+                found = np.bincount(some[:, feature], minlength=model.n_outcomes_[feature]) / len(some)
+                wanted = model.likelihood(feature, [known])[0, : len(found), label]
+                np.testing.assert_allclose(found, wanted, atol=0.05)
+
+
 @pytest.mark.slow
 def test_any_policy_and_frame() -> None:
     rng = np.random.default_rng(0)

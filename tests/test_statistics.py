@@ -470,6 +470,9 @@ def test_missing_scores_are_left_out() -> None:
     holes[3, 1] = np.nan
     rest = np.delete(SCORES, 3, axis=0)
     assert mean_interval(holes[:, 1], nan="omit") == mean_interval(rest[:, 1])
+    weights, there = np.arange(1.0, 1 + len(holes)), ~np.isnan(holes[:, 1])
+    weighed = mean_interval(holes[:, 1], nan="omit", weights=weights)
+    assert weighed == mean_interval(holes[there, 1], weights=weights[there])
     assert paired_t_test(holes[:, 1], SCORES[:, 0], nan="omit") == paired_t_test(rest[:, 1], rest[:, 0])
     assert friedman_test(holes, nan="omit").chi_square == friedman_test(rest).chi_square
     assert critical_difference(holes, nan="omit").n_datasets == 11

@@ -61,7 +61,7 @@ class Replay:
             expected.append(self._means(node, count, expected[-1]))
         expected[-1] = self.leaf_parts
         made = np.stack(expected, axis=1)
-        made[:, 1:] -= made[:, :-1].copy()
+        made[:, 1:] = np.diff(made, axis=1)
         return made
 
     def _means(self, node: IntArray, count: FloatArray, otherwise: FloatArray) -> FloatArray:
