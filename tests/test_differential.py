@@ -72,6 +72,10 @@ def test_by_class_it_holds_in_each(fitted: Any) -> None:
     X, y = cases(3000, 4)
     found = seqclass.certify_differential(fitted, X, y, alpha=0.1, by_class=True)
     assert len(set(found.agent_.differential.limits)) == N_CLASSES
+    own = fitted.acquire(X).posterior[np.arange(3000), y]
+    for c, limit in enumerate(found.agent_.differential.limits):  # a share of delta each
+        n, below, up_to = (y == c).sum(), (own[y == c] < limit).sum(), (own[y == c] <= limit * (1 + 1e-8)).sum()
+        assert binom.cdf(below, n, 0.1) <= 0.1 / N_CLASSES < binom.cdf(up_to, n, 0.1)
     X, y = cases(6000, 5)
     missed = ~found.acquire(X).differential[np.arange(6000), y]
     assert all(missed[y == c].mean() < 0.1 for c in range(N_CLASSES))

@@ -339,6 +339,12 @@ def test_the_report_estimates_with_what_is_known() -> None:
     assert known.exposure.tolist() == [0, 0, 0, 1, 1, 1]
     np.testing.assert_allclose(known.sd, alone.sd)
     np.testing.assert_allclose(known.bias, alone.bias)
+    report = exam_report(clf, 100, n_bands=3)
+    table, n = report.to_frame(), report.n_persons
+    assert n.tolist() == [34, 33, 33]
+    for name in ("rmse", "bias", "sd", "errors"):
+        power = 2 if name == "rmse" else 1
+        assert table.loc["all", name] == pytest.approx(np.average(table[name][:3] ** power, weights=n) ** (1 / power))
 
 
 def test_the_report_is_of_persons_of_the_prior_that_was_set() -> None:
