@@ -145,7 +145,7 @@ def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -
 @pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
 def test_tests_end_at_the_same_items_on_any_scale(stop: str) -> None:
     table, found = MODEL.items_, []
-    X, _ = MODEL.sample(60, 1)
+    X, _ = MODEL.sample(30, 1)
     for mean, sd in ((0.0, 1.0), (500.0, 100.0)):
         slopes = table.slopes / sd
         items = ItemParameters(table.kinds, slopes, table.intercepts - slopes * mean, table.lower, table.upper)
