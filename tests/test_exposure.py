@@ -142,6 +142,7 @@ def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -
         assert (load(tmp_path / "test.seq").acquire(X[:200, :5]).order == order).all()
 
 
+@pytest.mark.slow_cells("CI")
 @pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
 def test_tests_end_at_the_same_items_on_any_scale(stop: str) -> None:
     table, found = MODEL.items_, []
