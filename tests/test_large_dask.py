@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from large_cases import people, quick, same
 
+from seqclass import Costs
 from seqclass.bn import ClassMixture, InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.large import from_dask, predict_dask
@@ -77,6 +78,14 @@ def test_decisions_are_those_in_memory() -> None:
     values = quick(solver=None).fit(NUMBERS.to_numpy(), ILL)
     decided = predict_dask(values, da.from_array(NUMBERS.to_numpy(), chunks=(70, 1)))["decision"].compute()
     assert decided.tolist() == values.predict(NUMBERS.to_numpy()).tolist()
+
+
+def test_a_column_of_several_marks_is_read_as_of_rows() -> None:
+    rows = FRAME[["dose"]].assign(tried=np.where(ILL == "yes", "tea; rest", "none of these"))
+    clf = quick(solver=None, order="adaptive", feature_costs=Costs(0.01, marks=["tried"])).fit(rows, ILL)
+    found = predict_dask(clf, dd.from_pandas(rows, npartitions=2)).compute()
+    assert found["decision"].tolist() == clf.predict(rows).tolist()
+    assert set(found["asked"]) == {"tried"}
 
 
 def test_what_is_wrong_is_said() -> None:

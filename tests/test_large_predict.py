@@ -214,3 +214,19 @@ def test_files_say_true_and_false_of_columns_that_are_logical_in_memory(tmp_path
     assert table(tmp_path / "out")["decision"].tolist() == clf.predict(X).tolist()
     with pytest.raises(ValueError, match="column 'own' holds the unknown category 'yes'; known are 'False', 'True'"):
         clf.predict(X.assign(own=["True", "yes"] * 120))
+
+
+@pytest.mark.parametrize("known", [None, ["tried"]])
+def test_a_column_of_several_marks_is_read_of_files_as_of_rows(tmp_path: Path, known: list[str] | None) -> None:
+    told = np.where(ILL == "yes", "tea; rest", np.where(FRAME["visits"] > 1, "rest", "none of these"))
+    rows, costs = FRAME[["dose"]].assign(tried=told), Costs(0.01, marks=["tried"])
+    clf = quick(solver=None, order="adaptive", feature_costs=costs, known=known).fit(rows, ILL)
+    folder = write(tmp_path / "rows", cut(rows, ILL, [100]))
+    predict_parquet(clf, folder, tmp_path / "out")
+    record, found = clf.acquire(rows), table(tmp_path / "out")
+    assert found["asked"].str.contains("tried").any() or known
+    assert found["decision"].tolist() == record.decision.tolist()
+    np.testing.assert_allclose(found[["posterior_no", "posterior_yes"]], record.posterior)
+    rows.assign(tried="rest; x").to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"x\.parquet: .*'x'"):
+        predict_parquet(clf, tmp_path / "x.parquet", tmp_path / "other")

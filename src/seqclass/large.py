@@ -27,7 +27,16 @@ from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import at_place, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, check_classifier, make_record, question_names, read_columns, refuse_absent
+from seqclass.agent.agent import (
+    agent_of,
+    check_classifier,
+    make_record,
+    marks_of,
+    question_names,
+    read_columns,
+    refuse_absent,
+    split_rows,
+)
 from seqclass.agent.differential import labels_of
 from seqclass.agent.record import AcquisitionRecord, record_columns
 from seqclass.agent.training_rows import is_outside_training
@@ -259,7 +268,7 @@ def _write(
         if name not in names:
             raise ValueError(f"keep: {file} has no column {short_repr(name)}; {near(name, names)}")
     needed = [clf.feature_name(j) for j in read_columns(agent_of(clf)).tolist()]
-    wanted = [name for name in needed if name in set(names)]
+    wanted = [name for name in (*needed, *marks_of(agent_of(clf))) if name in set(names)]
     if needed and not wanted:
         raise ValueError(f"{file} lacks the column {short_repr(needed[0])}; {near(needed[0], names)}")
     ours = pa.Schema.from_pandas(example_frame(clf), preserve_index=False)
@@ -268,12 +277,12 @@ def _write(
     with pq.ParquetWriter(out, schema) as writer:
         outside = 0
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
-            features = full_frame(clf, frame[wanted])
             try:
-                record = clf.acquire(features)
+                told = split_rows(agent_of(clf), frame[wanted])
+                record = clf.acquire(features := full_frame(clf, told))
             except ValueError as error:
                 raise at_place(error, f"{file}: ") from error
-            refuse_absent(agent_of(clf), record.order, names, file, frame.index)
+            refuse_absent(agent_of(clf), record.order, [*names, *told.columns], file, frame.index)
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             outside += int(is_outside_training(agent_of(clf), features, record.order).any(axis=1).sum())
@@ -440,6 +449,7 @@ def predict_dask(classifier: BaseSequentialClassifier, X: Any, *, keep: Sequence
 def _decide_partition(X: Any, clf: BaseSequentialClassifier, keep: tuple[str, ...]) -> Any:
     """What is decided for a partition."""
     kept = X[list(keep)] if keep else None
+    X = split_rows(agent_of(clf), X)
     if not len(X):
         decisions = example_frame(clf).iloc[:0]
         for at, name in enumerate(keep):
