@@ -401,6 +401,7 @@ WRONG = [
     (["--cut", "-1"], "cuts must be rising abilities"),
     (["--max-exposure", "0.5", "--page", "x.html"], "--page and --max-exposure exclude each other"),
     (["--area", "sums=5"], "area 'sums' beside the mandatory ones"),
+    (["--max-exposure", "0.5", "--visit-cost", "1"], "--max-exposure asks one item at a time: leave --visit-cost and"),
 ]
 
 
@@ -414,6 +415,27 @@ def test_what_is_wrong_with_a_bank_is_said_in_a_sentence(
     assert done.exit_code
     assert message in done.stderr
     assert "give --bank" in run("plan", "bank.csv", "--cut", "1").stderr
+
+
+@pytest.mark.parametrize("page", [[], ["--page", "page.html"]])
+def test_a_plan_that_no_page_tells_is_written_without_unless_a_page_was_asked_for(
+    page: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text("item,a,b\n" + "".join(f"q{k},1,{k / 4}\n" for k in range(4)))
+    Path("rules.json").write_text('{"mandatory": ["q1"]}')
+    limits = ["--rules", "rules.json", "--known", "q0", "--max-cost", "0.03", "--seconds", "0"]
+    done = run(*EXAM, *limits, *page)
+    message = "this policy cannot be written as a program"
+    assert (done.exit_code, message in done.stderr) == ((2, True) if page else (0, False))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "bank.csv",
+        *([] if page else ["bank.seq"]),
+        "rules.json",
+    ]
+    if not page:
+        assert f"No page is written: {message}" in " ".join(done.stdout.split())
+        assert done.stdout.rstrip().endswith("Wrote bank.seq. Next: seqclass ask bank.seq")
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._banks import item_names, plan_score, read_bank
 from seqclass.cli._describe import LIMITED, bound_text, describe, describe_cost, feature_lines
-from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, refuse_options
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, refuse_options, sentence
 from seqclass.cli._format import MOST, count, echo_json, wrap
 from seqclass.cli._progress import open_with_progress, show_progress
 from seqclass.cli._training import form, non_default_options, read_decision_costs, read_prices, read_rules
@@ -135,6 +135,8 @@ def _command(
     settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost) | more
     with as_input_errors():
         if prices.prices(len(names), names).visits is not None:
+            if max_exposure is not None:
+                raise InputError("--max-exposure asks one item at a time: leave --visit-cost and delays out.")
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with as_input_errors(), show_progress("planning"):
@@ -146,13 +148,11 @@ def _command(
                 model.network_, target, questions=names, max_cells=max_cells, **settings
             )
         clf.provenance_ = replace(clf.provenance_, source=source, digest=digest)
-        clf.save(output)
-        if page is not None:
-            export_policy(clf, page, format="html")
+        page, unwritten = _write(clf, output, page, given_page is not None)
     taken = time.perf_counter() - started
     expected = None
     asked = "item" if bank else "test" if tests else "question"
-    notes = read if bank else []
+    notes = [*(read if bank else []), *unwritten]
     exposed = ["How far exposure is kept was not worked out in --seconds."] if max_exposure is not None else []
     with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         if max_exposure is not None:
@@ -161,6 +161,22 @@ def _command(
         expected = evaluate(clf)
     notes += exposed
     _report(clf, expected, file, output, page, asked, taken, as_json, notes)
+
+
+def _write(
+    clf: BaseSequentialClassifier, output: Path, page: Path | None, wanted: bool
+) -> tuple[Path | None, list[str]]:
+    """Write a plan and its page, or say why there is none, unless it was asked for."""
+    notes = []
+    if page is not None:
+        try:
+            export_policy(clf, page, format="html")
+        except ValueError as error:
+            if wanted:
+                raise
+            page, notes = None, [f"No page is written: {sentence(error)}"]
+    clf.save(output)
+    return page, notes
 
 
 def _exposure_text(policy: ExposurePolicy, most: float, seed: int, n_persons: int = 4000) -> str:
@@ -251,5 +267,5 @@ def _report(
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")
     export = f", or seqclass export {output} -o page.html" if page is None else f", or open {page}"
-    export = "" if len(clf.policy_.initial_belief()[1]) > 1 else export  # what is drawn by lot no page tells
+    export = "" if page is None and asked != "question" else export  # which has one by itself, where it can
     click.echo(f"\nWrote {output}{'' if page is None else f' and {page}'}. Next: seqclass ask {output}{export}")
