@@ -127,6 +127,19 @@ def test_another_model_beside_it(model: str, table: str, run: Any) -> None:
     assert [rung["classifier"] for rung in told["rungs"]] == [0] * 40 + [1] * 40
 
 
+def test_another_model_beside_it_that_was_fitted_to_a_further_column_is_refused(
+    model: str, table: str, run: Any
+) -> None:
+    arguments = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--drop", "colour", "-o", "few.seq")
+    assert run(*arguments).exit_code == 0
+    told = run("certify", "few.seq", table, *CERTIFY, "--also", model)
+    assert (told.exit_code, told.stderr.strip()) == (
+        2,
+        f"Error: --also: {model} reads 'colour', which the model does not know.",
+    )
+    assert run("certify", model, table, *CERTIFY, "--also", "few.seq").exit_code == 2
+
+
 def test_labels_that_look_otherwise_in_few_rows(folder: Any, run: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(["1", "2", "x"], 300)
@@ -163,6 +176,10 @@ def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) ->
     assert "has no column 'the lable'" in refuses("certify", model, table, "--target", "the lable")
     assert "has no column 'wards'" in refuses("certify", model, table, *CERTIFY, "--groups", "wards")
     assert "'perhaps' is no class of the model" in refuses("certify", model, table, *CERTIFY, "--class", "perhaps")
+    of_error = refuses("certify", model, table, *CERTIFY, "--class", "no", "--metric", "cost")
+    assert "--class is for --metric sensitivity, and --metric is cost" in of_error
+    assert "needs --class" in refuses("certify", model, table, *CERTIFY, "--metric", "sensitivity")
+    assert "--card and --json exclude each other" in refuses("show", model, "--card", "--json")
     assert "y holds 'p0000', which is no class" in refuses("certify", model, table, "--target", "id")
     others.drop(columns="colour").to_csv("lacking.csv", index=False)
     assert "lacks the column 'colour'" in refuses("certify", model, "lacking.csv", *CERTIFY)

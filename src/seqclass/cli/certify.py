@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.text import short_repr
 from seqclass.agent.agent import agent_of
 from seqclass.agent.training_rows import fingerprint_columns
 from seqclass.cli._cases import full_rows, read_cases, read_groups, refuse_lacking
@@ -55,10 +56,14 @@ def _command(
         return
     settings["others"] = others
     settings["metric"] = metric or ("sensitivity" if label else "error")
+    if label and settings["metric"] != "sensitivity":
+        raise InputError(f"--class is for --metric sensitivity, and --metric is {metric}: leave one of them out.")
+    if settings["metric"] == "sensitivity" and not label:
+        raise InputError("--metric sensitivity needs --class, the class of which at most a share ALPHA may be missed.")
     with as_input_errors():
         named = [clf.classes_[class_position(clf.classes_, one, "--class")] for one in label]
     settings["target"] = named if len(named) > 1 else next(iter(named), None)
-    X = _rows([clf, *others], data)
+    X = _rows([clf, *others], data, also)
     y = read_labels_of(data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
@@ -77,7 +82,7 @@ def _command(
 def _differential(
     clf: BaseSequentialClassifier, data: Path, target: str | None, output: Path | None, as_json: bool, **settings: Any
 ) -> None:
-    X, y = _rows([clf], data), read_labels_of(data, target)
+    X, y = _rows([clf], data, ()), read_labels_of(data, target)
     with show_progress("certifying"), as_input_errors(str(data)):
         certified = certify_differential(clf, X, y, **settings)
     sets = agent_of(certified).differential
@@ -88,10 +93,16 @@ def _differential(
     _report(wrap(str(sets)), differential_record(clf, sets), output, as_json)
 
 
-def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
+def _rows(classifiers: list[BaseSequentialClassifier], path: Path, also: tuple[Path, ...]) -> Any:
     """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
-    clf = classifiers[0]
-    columns = np.unique(np.concatenate([fingerprint_columns(agent_of(clf)) for clf in classifiers]))
+    clf, read = classifiers[0], [fingerprint_columns(agent_of(one)) for one in classifiers]
+    number = {clf.feature_name(j): j for j in range(clf.n_features_in_)}
+    for file, one, own in zip(also, classifiers[1:], read[1:]):
+        names = [one.feature_name(j) for j in own.tolist()]
+        if unknown := [name for name in names if name not in number]:
+            raise InputError(f"--also: {file} reads {short_repr(unknown[0])}, which the model does not know.")
+        own[:] = [number[name] for name in names]
+    columns = np.unique(np.concatenate(read))
     cases = read_cases(clf, path, columns=columns)
     refuse_lacking(clf, path, columns[None], cases.names)
     return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))

@@ -20,6 +20,7 @@ from seqclass.cli._describe import (
     feature_lines,
     load_contract,
 )
+from seqclass.cli._errors import InputError
 from seqclass.cli._format import belief_text, count, echo_json, table, wrap
 from seqclass.fitting.held_out import HeldOut
 
@@ -27,6 +28,8 @@ _MOST, _MOST_CLASSES = 20, 12
 
 
 def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None:
+    if card and as_json:
+        raise InputError("--card and --json exclude each other: a card is Markdown.")
     clf, contract = load_contract(model)
     if card:
         write_card = pkgutil.resolve_name("seqclass.export:model_card")  # which few ask for, and loads much
