@@ -27,10 +27,11 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import load
+from seqclass import SequentialClassifier, load
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, register, save
+from seqclass.pomdp import Lookahead
 
 pytestmark = pytest.mark.quick
 
@@ -648,6 +649,17 @@ def test_shuffled_pieces(path: Path) -> None:
         n = n % 63 + 1
         damaged[a : a + n] = content[b : b + n]
         assert survives(bytes(damaged), path), (a, b, n)
+
+
+@pytest.mark.filterwarnings("ignore:column 'zip' has 3200 categories")
+@pytest.mark.parametrize("settings", [{"solver": Lookahead(2)}, {"order": "adaptive"}], ids=["look-ahead", "planned"])
+def test_look_ahead_after_thousands_of_outcomes(settings: dict[str, Any], path: Path) -> None:
+    """Such a model was written, and refused when read: what may follow the second question was counted as well."""
+    zips = np.repeat(np.arange(3200), 2)
+    X = pd.DataFrame({"zip": np.char.add("z", zips.astype(str)), "b": np.tile([0, 1], 3200)})
+    clf = SequentialClassifier(feature_costs=0.01, **settings).fit(X, zips % 3 > 0)
+    save(clf, path)
+    np.testing.assert_array_equal(load(path).predict_proba(X[-9:]), clf.predict_proba(X[-9:]))
 
 
 def test_settings_that_are_missing(path: Path) -> None:

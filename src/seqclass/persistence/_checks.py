@@ -173,7 +173,7 @@ def rehearse(policy: Policy) -> None:
     problem, rng = policy.problem, np.random.default_rng(0)
     depth = getattr(policy, "depth", 1)
     widest = float(problem.n_outcomes.max(initial=1))
-    ahead = widest ** check_whole(depth, "depth", 1, 1000)
+    ahead = widest ** (check_whole(depth, "depth", 1, 1000) - 1)  # the last question's outcomes are not followed
     require(ahead <= _MOST_AHEAD or policy.n_stages < depth, "depth is too large")
     belief, probability = policy.initial_belief()
     [lot] = draw_lots(policy, np.zeros((1, 1)))
