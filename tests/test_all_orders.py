@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from seqclass.pomdp import (
     TableProblem,
     acquire,
     evaluate,
+    optimal_cost,
 )
 from seqclass.pomdp.bounds.optimum import PartialAnswers, are_few, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues
@@ -509,3 +511,18 @@ def test_the_time_binds_where_all_are_enumerated():
         assert looks() < limit + 10
         assert policy.info.status == "limit"
         assert policy.info.lower <= best <= evaluate(problem, policy, method="exact").cost <= policy.info.upper + 1e-9
+
+
+def test_a_plan_with_thousands_of_outcomes_takes_no_square_of_them() -> None:
+    many = np.random.default_rng(0).dirichlet(np.full(2000, 0.3), 2).T
+    once, twice = np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.9, 0.4], [0.1, 0.6]])
+    problem = TableProblem([0.5, 0.5], [many, once, twice], prices=[0.001, 0.002, 0.003], any_order=True)
+    found = PartialAnswers(problem)
+    assert found.solve() == pytest.approx(optimal_cost(problem))
+    tracemalloc.start()
+    plan = found.plan()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(keys) for keys, _, _ in plan][:2] == [1, 2000]
+    assert plan[1][1].max() > 0  # others follow the one of 2,000 outcomes, which were listed for these as well
+    assert peak < 8 * 2000**2 / 4

@@ -402,10 +402,12 @@ class PartialAnswers:
             keys = _evidence(self.problem, seen, groups_paid_after(self.problem, asked), asked @ self.problem.prices)
             order = np.argsort(keys)
             plan.append((keys[order], question[order], (least / self.chance[number])[order]))
-            size, step = self.sizes[question[on], None], self.steps[question[on], None]
-            outcome = np.arange(1, self.sizes.max(initial=1))
-            after = (number[on, None] - outcome * step)[outcome < size]
-            number = np.unique(after[self.chance[after] > 0])
+            after = [np.empty(0, dtype=number.dtype)]
+            for asks in np.unique(question[on]).tolist():  # one by one: questions may have thousands of outcomes, or two
+                outcome = np.arange(1, self.sizes[asks]) * self.steps[asks]
+                after.append(np.subtract.outer(number[on[question[on] == asks]], outcome).ravel())
+            number = np.unique(np.concatenate(after))
+            number = number[self.chance[number] > 0]
         return plan
 
 
