@@ -257,3 +257,15 @@ def test_pairs_of_several_columns(n_outcomes: int, missing: bool) -> None:
         for j, other in enumerate(X.T):
             both = (one >= 0) & (other >= 0)
             assert found[i, j] == pytest.approx(mutual_info_score(one[both], other[both]), abs=1e-9)
+
+
+@pytest.mark.parametrize("largest", [126, 127])  # the last that int8 holds, and the one before
+def test_pairs_of_columns_whose_outcomes_fill_their_type(largest: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(largest - 6, largest + 1, size=(300, 2)).astype(np.int8)
+    X[:, 1] = np.where(rng.random(300) < 0.7, X[:, 0], X[:, 1])
+    X[rng.random(X.shape) < 0.1] = -1
+    both = (X >= 0).all(axis=1)
+    (group,) = indicators(X, np.full(2, largest + 1), np.zeros(2))
+    found = joint_information(group, group, normalised=False)
+    assert found[0, 1] == pytest.approx(mutual_info_score(*X[both].T), abs=1e-9)

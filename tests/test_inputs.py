@@ -601,3 +601,11 @@ def test_outcomes_beyond_all_tables_are_refused_by_their_column(code: int) -> No
             model.fit(rows, Y, n_outcomes=[2, code + 1])
     rows.loc[5, "id"] = 2**16 - 1
     assert NaiveBayes().fit(rows, Y).n_outcomes_.tolist() == [2, 2**16]
+
+
+def test_matrices_of_numpy_are_refused_by_what_they_are() -> None:
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[1, 2], [3, 4]])
+    for given in (matrix, matrix * 1.0):
+        with pytest.raises(TypeError, match=r"np\.matrix is not supported"):
+            SequentialClassifier().fit(given, ["a", "b"])

@@ -300,3 +300,16 @@ def test_the_column_that_is_refused_is_called_by_its_name(selector: Any) -> None
     if hasattr(selector, "partial_fit_features"):
         with pytest.raises(ValueError, match="column 'sex'"):
             clone(selector).partial_fit_features(X, y)
+
+
+@pytest.mark.parametrize("selector", [FCBF(), SAOLA(), OSFS(test="g2")], ids=["fcbf", "saola", "osfs"])
+def test_integers_are_integers_in_lists_and_as_objects(selector: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = np.where(rng.random((60, 3)) < 0.3, -1, y[:, None] * 2 + rng.integers(0, 2, (60, 3)))  # -1 is missing
+    wanted = clone(selector).fit(X, y).scores_
+    frame = pd.DataFrame(X)
+    for form in (X.tolist(), [tuple(row) for row in X], X.astype(object), frame, frame.astype(object)):
+        np.testing.assert_array_equal(clone(selector).fit(form, y).scores_, wanted)
+        if hasattr(selector, "partial_fit_features"):
+            np.testing.assert_array_equal(clone(selector).partial_fit_features(form, y).scores_, wanted)

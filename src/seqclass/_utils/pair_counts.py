@@ -175,12 +175,13 @@ def _tables_by_counting(left: Indicators, right: Indicators) -> Iterator[tuple[s
     dtype = smallest_int(cells * m)
     for rows in chunks(m, 2.0 * max(n, cells), CACHE_BYTES):
         width = rows.stop - rows.start
-        # missing cells come first, where there are any
-        base = (left.values[:, rows] + left.missing).astype(dtype)
+        # missing cells come first, where there are any; of a type that holds a number beyond the last outcome
+        base = left.values[:, rows].astype(dtype)
+        base += left.missing
         base *= n_right
-        base += (np.arange(width) * cells).astype(dtype)
+        base += (np.arange(width) * cells + right.missing).astype(dtype)
         for j in range(right.values.shape[1]):
-            index = base + (right.values[:, j, None] + right.missing).astype(dtype)
+            index = base + right.values[:, j, None].astype(dtype)
             table = np.bincount(index.ravel(), minlength=width * cells).reshape(width, n_left, n_right)
             table = table[:, int(left.missing) :, int(right.missing) :]
             yield rows, slice(j, j + 1), table.transpose(1, 2, 0)[..., None]

@@ -76,8 +76,8 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: s
 def check_features(estimator: Any, X: Any, **how: Any) -> Any:
     """Check features; the estimator gets ``n_features_in_`` and ``feature_names_in_``, unless it has them."""
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
-        for j in range(X.shape[1]):
-            refuse_numbers(X[:, j], j)
+        for j, column in enumerate(np.asarray(X).T):  # of a matrix, which scikit-learn refuses, columns too
+            refuse_numbers(column, j)
     if not how.get("reset", True) and (values := _plain_floats(estimator, X)) is not None:
         return values
     X = array_if_empty(X) if how.get("reset", True) else X  # of which scikit-learn says what is wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -139,9 +139,17 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def mark_missing(X: Any) -> Any:
-    """Put NaN for -1 in the integer columns of a data frame that may become one of floats."""
+    """Put NaN for -1 in the integer columns of a data frame that may become one of floats.
+
+    Lists and arrays of Python's integers, which would as well, become an array of integers.
+    """
+    if isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        with suppress(ValueError):  # rows of several lengths, which others refuse
+            whole = np.array(X if isinstance(X, (list, tuple)) else X.tolist())
+            return whole if whole.dtype.kind in "iu" else X
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return X
+    X = X.infer_objects() if hasattr(X, "infer_objects") else X
     kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
     if "i" not in kinds or all(isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in X.dtypes):
         return X
