@@ -129,6 +129,22 @@ def test_the_recursion_is_the_optimum(seed):
     assert evaluate(problem, policy, method="exact").cost == pytest.approx(optimum, abs=1e-9)
 
 
+@pytest.mark.parametrize("any_order", [True, False])
+@pytest.mark.parametrize("seed", range(3000, 3010))
+def test_where_a_visit_is_free_and_one_answer_waited_for_nothing_is_ordered_together(seed, any_order):
+    problem = without_visits(random_problem(seed, any_order))
+    delays = np.where(np.arange(problem.n_questions) == seed % problem.n_questions, 2.0, 0.0)
+    problem = with_visits(problem, Visits(0.0, delays, 0.02))
+    together = not any_order and problem.groups is not None  # there the dearest of a group may come first
+    assert orders_panels(problem) == (together and problem.n_questions > 1)
+    policy, optimum = Panels(certificate_paths=0).solve(problem), by_hand(problem)
+    if not together:
+        assert policy.panels(problem.initial_belief()) is None
+        assert evaluate(problem, policy, method="exact").cost == pytest.approx(optimum, rel=1e-6)
+    two = with_visits(without_visits(problem), Visits(0.0, np.full(problem.n_questions, 2.0), 0.02))
+    assert orders_panels(two) == (problem.n_questions > 1)
+
+
 @pytest.mark.slow
 def test_grown_panels_are_near_the_optimum_and_bounds_hold():
     above = []

@@ -80,7 +80,12 @@ def without_visits(problem: AcquisitionProblem, share: float = 0.0) -> Acquisiti
 
 def orders_panels(problem: AcquisitionProblem) -> bool:
     """Whether several questions ordered together may cost less than one after the other."""
-    return problem.visits is not None and problem.visits.max_panel != 1 and problem.n_stages > 1
+    visits = problem.visits
+    if visits is None or visits.max_panel == 1 or problem.n_stages < 2:
+        return False
+    # what else would be waited for passes beside the longest wait; in any order the cheapest of a group may come first
+    waits, in_groups = np.count_nonzero(visits.delay_cost * visits.delays), problem.groups is not None
+    return visits.cost > 0 or waits > 1 or (in_groups and not problem.any_order)
 
 
 def order_panels(belief: BeliefState, panels: BoolArray) -> BeliefState:
