@@ -53,6 +53,12 @@ def test_of_no_case_more_is_asked_than_is_said(folder: Path, run: Any, how: str,
     assert record.n_features.max() == 1 < clf.n_features_in_
 
 
+def test_the_most_that_a_case_may_cost_is_said(folder: Path, run: Any) -> None:
+    told = run(*FIT, "--order", "adaptive", "--max-cost", "0.05", "--currency", "EUR").stdout
+    assert "at most 4 features and 0.05 EUR a case" in " ".join(told.split())
+    assert "horizon       at most 4 features and 0.05 EUR a case" in run("show", "model.seq").stdout
+
+
 def test_where_nothing_may_be_asked_it_is_said(folder: Path, run: Any) -> None:
     told = [run(*FIT, "--max-cost", "0.001", *more).stdout for more in ((), ("--verbose",))]
     told += [run("show", "model.seq").stdout, run("show", "model.seq", "--card").stdout]

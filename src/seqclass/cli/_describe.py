@@ -120,6 +120,13 @@ def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str
     }
 
 
+def most_text(clf: BaseSequentialClassifier) -> str:
+    """Most features of a case, and most that may be paid for them."""
+    most, unit = clf.problem_.limits.max_cost, agent_of(clf).unit
+    price = "" if most is None else f" and {money(most, unit)}"
+    return f"at most {count(clf.policy_.n_stages, 'feature')}{price} a case"
+
+
 def visits_text(clf: BaseSequentialClassifier) -> str:
     """What a visit costs beyond the prices of what is asked in it; empty where it costs nothing."""
     agent = agent_of(clf)

@@ -19,7 +19,7 @@ from seqclass._utils.warned import HeldOutWarning
 from seqclass.adaptive_classifier import adaptive
 from seqclass.agent.provenance import source_of
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines
+from seqclass.cli._describe import NOTHING_ASKED, describe, describe_cost, describe_held_out, feature_lines, most_text
 from seqclass.cli._errors import InputError, as_input_errors, check_output, first_given_option, refuse_options
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
 from seqclass.cli._progress import show_progress
@@ -219,7 +219,7 @@ def _report(
     if held_out:
         click.echo("\n" + describe_held_out(held_out, content["unit"]) + "\n")
     begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
-    most = f"at most {count(content['horizon'], 'feature')} a case"
+    most = most_text(clf)
     if verbose:
         features = content["features"]
         more = f"\n  ... and {len(features) - 8} more (seqclass show {output} --all)" if len(features) > 8 else ""

@@ -19,6 +19,7 @@ from seqclass.cli._describe import (
     differential_record,
     feature_lines,
     load_contract,
+    most_text,
 )
 from seqclass.cli._errors import InputError
 from seqclass.cli._format import belief_text, count, echo_json, table, wrap
@@ -73,7 +74,7 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
         _item("visits", content["visits"])
     if content["known"]:
         _item("known", f"{', '.join(content['known'])}: before the first question, at no price")
-    click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
+    _item("horizon", most_text(clf))
     if choice := getattr(clf, "choice_", None):
         by_another = "" if contract is None else "\nBefore it was certified, with the stopping rules that were learnt:"
         click.echo(f"{by_another}\n{choice}")
