@@ -85,7 +85,7 @@ def orders_panels(problem: AcquisitionProblem) -> bool:
         return False
     # what else would be waited for passes beside the longest wait; in any order the cheapest of a group may come first
     waits, in_groups = np.count_nonzero(visits.delay_cost * visits.delays), problem.groups is not None
-    return visits.cost > 0 or waits > 1 or (in_groups and not problem.any_order)
+    return bool(visits.cost > 0 or waits > 1 or (in_groups and not problem.any_order))
 
 
 def order_panels(belief: BeliefState, panels: BoolArray) -> BeliefState:
