@@ -26,7 +26,7 @@ from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.visits import without_visits
+from seqclass.pomdp.visits import orders_panels, without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk_to_end
 
 
@@ -195,10 +195,11 @@ def as_data(
         return data | {"kind": "program", "program": program(agent, problem)}
     except NotExportable as why:
         if problem.visits is not None:
+            lacks = "asks one question at a time, while here several may be ordered in one visit"
             raise ValueError(
-                f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
-                "here several may be ordered in one visit. Fit NaiveBayes or ClassMixture as observation_model, use "
-                "`seqclass ask`, or fit without visit_cost and delays."
+                f"this policy cannot be written as a program: {why}; and a graph "
+                f"{lacks if orders_panels(problem) else 'knows of no visits and delays'}. Fit NaiveBayes or "
+                "ClassMixture as observation_model, use `seqclass ask`, or fit without visit_cost and delays."
             ) from None
         if any(len(question["features"]) > 1 for question in questions):
             raise ValueError(

@@ -149,7 +149,7 @@ def mark_missing(X: Any) -> Any:
             return whole if whole.dtype.kind in "iu" else X
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return X
-    X = X.infer_objects() if hasattr(X, "infer_objects") else X
+    X = X.infer_objects() if hasattr(X, "infer_objects") and "O" in [dtype.kind for dtype in X.dtypes] else X
     kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
     if "i" not in kinds or all(isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in X.dtypes):
         return X

@@ -403,9 +403,8 @@ class PartialAnswers:
             order = np.argsort(keys)
             plan.append((keys[order], question[order], (least / self.chance[number])[order]))
             after = [np.empty(0, dtype=number.dtype)]
-            for asks in np.unique(
-                question[on]
-            ).tolist():  # one by one: questions may have thousands of outcomes, or two
+            # one by one, as some questions may have thousands of outcomes and others two
+            for asks in np.unique(question[on]).tolist():
                 outcome = np.arange(1, self.sizes[asks]) * self.steps[asks]
                 after.append(np.subtract.outer(number[on[question[on] == asks]], outcome).ravel())
             number = np.unique(np.concatenate(after))
