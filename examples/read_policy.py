@@ -566,11 +566,14 @@ class Reader:
         every = {question["group"] for question in self.questions[: self.n_questions]}
         if len(own) != case["stage"] or case["paid"] & every != groups:
             return None, None
-        told = sum(self.questions[q]["price"] for q in own)
-        if self.max_cost is not None and not self.data["visits"] and abs(told - case["spent"]) > TIE:
-            return None, None
         seen = [cell for pair in own.items() for cell in pair]
-        return next((row[:2] for row in policy["plan"] if row[2:] == seen), (None, None))
+        spent = policy.get("spent") or [case["spent"]] * len(policy["plan"])
+        rows = (
+            row[:2]
+            for row, paid in zip(policy["plan"], spent)
+            if row[2:] == seen and math.isclose(paid, case["spent"], rel_tol=1e-10, abs_tol=1e-10)
+        )
+        return next(rows, (None, None))
 
     def view(self):
         """The case as the policy sees it."""

@@ -83,7 +83,7 @@ _MORE = [
         *("skips, tree", "skips, search", "skips, ladder, known", "skips, fixed order"),
         *("marks", "marks, mixture", "marks, skips", "marks, tree", "marks, fixed tree", "marks, fixed mixture"),
         *("prices after", "prices after, ladder", "prices, marks, skips", "prices, marks, search"),
-        *("prices, marks, known", "no decision is free"),
+        *("prices, marks, known", "no decision is free", "graph, a wait", "search, groups, a wait, max_cost"),
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
@@ -150,7 +150,7 @@ PAGES = {
 }
 PAGES |= {*(name for name in EXPORTED if name.startswith("visits"))}
 #: Those that are a graph.
-GRAPHS = ("graph",)
+GRAPHS = ("graph", "graph, a wait")
 
 
 @functools.cache

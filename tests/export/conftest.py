@@ -241,6 +241,18 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         max_features=4,
         feature_costs=_DEARER,
     ),
+    "search, groups, a wait, max_cost": lambda: _free(
+        ExactFreeOrder(300, certificate_paths=0),
+        data=_tumours(8),
+        max_cost=0.12,
+        feature_costs=Costs(
+            [0.0242, 0.0183, 0.0147, 0.0143, 0.027, 0.0286, 0.0237, 0.0257],
+            groups=[0, 0, 0, 1, 1, None, None, None],
+            discounted_costs=0.004,
+            delays=[0, 2, 0, 0, 0, 0, 0, 0],
+            delay_cost=0.004,
+        ),
+    ),
     "few of many": lambda: _free(
         ExactFreeOrder(), data=_all_tumours(), discretizer=Discretizer(3), max_features=2, feature_costs=0.02
     ),
@@ -592,6 +604,14 @@ def _make(name: str) -> SequentialClassifier:
         groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
         costs = Costs(0.02, groups=groups, discounted_costs=less, charge_missing=True)
         return SequentialClassifier(model, feature_costs=costs, discretizer=bins).fit(X, y)
+    if name == "graph, a wait":
+        less = {"amount": 0.02, "level": 0.01}
+        costs = Costs(
+            0.02, groups=dict.fromkeys(less, "blood"), discounted_costs=less, delays={"level": 3.0}, delay_cost=0.01
+        )
+        return SequentialClassifier(
+            TreeNetwork("clique"), order="adaptive", feature_costs=costs, discretizer=Discretizer(3)
+        ).fit(*_mixed())
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(order="adaptive", feature_costs=0.03).fit(X, y)

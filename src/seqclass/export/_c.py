@@ -375,7 +375,9 @@ def _policy_tables(parts: _Parts, defines: dict[str, Any], n_classes: int, asked
     """Tables of policies that have such."""
     grid, vectors = parts.tables.get("grid"), parts.tables.get("vectors")
     panels = parts.tables.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
-    rows = [*panels["plan"], *parts.tables.get("plan", {"plan": []})["plan"]]
+    own = parts.tables.get("plan", {"plan": [], "spent": None})
+    rows = [*panels["plan"], *own["plan"]]
+    spent = own["spent"] or [None] * len(rows)
     plan = [([row[0], *row[2:]], row[1]) for row in rows]
     bounds, weights = parts.tables.get("bounds", {}), panels["weights"] or []
     defines |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
@@ -416,6 +418,7 @@ def _policy_tables(parts: _Parts, defines: dict[str, Any], n_classes: int, asked
         _table("double", "line", bounds.get("points", [])),
         _table("double", "bounds", _flat(bounds.get("values", [])), defines["BOUND_POINTS"]),
         _table("int", "plan", _flat(rows), asked + 1),
+        _table("double", "plan_spent", spent),
         _table("double", "plan_cost", [cost for _, cost in plan]),
         _table("double", "panel_weights", weights or [0.0] * (10 + n_classes)),
     ]
@@ -461,6 +464,7 @@ def _graph(data: dict[str, Any]) -> tuple[dict[str, int], str, str]:
     tables = [
         _table("int", "ask", [node.get("ask", -1) for node in nodes]),
         _table("double", "node_price", [node.get("price") for node in nodes]),
+        _table("double", "node_visit", [node.get("visit", 0.0) for node in nodes]),
         _table("double", "node_saving", [node.get("saving") for node in nodes]),
         _table("int", "node_decision", [node["decision"] for node in nodes]),
         _table("double", "node_now", [node["cost_now"] for node in nodes]),

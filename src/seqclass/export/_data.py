@@ -141,10 +141,13 @@ class _GraphBuilder:
         order = np.argsort(-once, kind="stable")[: n_best + 1].tolist()
         others = [q for q in order if q != asked and once[q] > -np.inf]
         saving, added = (None if np.isnan(one) else one for one in savings)
+        visits = self.policy.problem.visits
+        visit = 0.0 if visits is None else float(visits.single_costs[asked])
         best = [[q, float(prices[q]), float(once[q])] for q in others[: n_best - 1]]
         return {
             "ask": asked,
-            "price": float(prices[asked]),
+            "price": max(float(prices[asked]) - visit, 0.0),
+            "visit": visit,
             "saving": saving,
             "added": added,
             "alone": float(once[asked]),
@@ -194,12 +197,11 @@ def as_data(
     try:
         return data | {"kind": "program", "program": program(agent, problem)}
     except NotExportable as why:
-        if problem.visits is not None:
-            lacks = "asks one question at a time, while here several may be ordered in one visit"
+        if orders_panels(problem):
             raise ValueError(
-                f"this policy cannot be written as a program: {why}; and a graph "
-                f"{lacks if orders_panels(problem) else 'knows of no visits and delays'}. Fit NaiveBayes or "
-                "ClassMixture as observation_model, use `seqclass ask`, or fit without visit_cost and delays."
+                f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
+                "here several may be ordered in one visit. Fit NaiveBayes or ClassMixture as observation_model, use "
+                "`seqclass ask`, or fit without visit_cost and delays."
             ) from None
         if any(len(question["features"]) > 1 for question in questions):
             raise ValueError(

@@ -34,7 +34,6 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import latent_posterior
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, observations
-from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
@@ -284,17 +283,17 @@ def _(policy: PlannedPolicy) -> dict[str, Any]:
     size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
     if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
         return otherwise
-    data = {"plan": _plan(policy), "otherwise": otherwise}
+    data = {"plan": _rows(policy.problem, policy.plan), "spent": _amounts_paid(policy), "otherwise": otherwise}
     return {"type": "plan", "n_stages": policy.n_stages, **data}
 
 
-def _plan(policy: PlannedPolicy) -> list[list[Any]]:
-    """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
-    problem = policy.problem
-    rules = rules_of(problem)
-    if problem.limits.max_cost is not None and (problem.groups is not None or (rules is not None and rules.prices)):
-        raise NotExportable("its plan depends on what was paid before")
-    return _rows(problem, policy.plan)
+def _amounts_paid(policy: PlannedPolicy) -> list[float] | None:
+    """What was paid before each row of a plan, by which rows differ where there is a limit of it; else null."""
+    if policy.problem.limits.max_cost is None:
+        return None
+    # it stands at the end of a key; numpy leaves out zeros there
+    ends = (key.ljust(keys.dtype.itemsize, b"\0")[-8:] for keys, _, _ in policy.plan for key in keys.tolist())
+    return [float(np.frombuffer(end)[0]) for end in ends]
 
 
 def _rows(problem: AcquisitionProblem, plan: Iterable[Any]) -> list[list[Any]]:

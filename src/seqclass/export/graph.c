@@ -30,8 +30,7 @@ int seq_answer(seq_case *c, int question, int outcome)
     next = seq_next[seq_first[c->node] + 1 + outcome];
     if (next < 0)
         return SEQ_IMPOSSIBLE;
-    if (outcome >= 0 || SEQ_CHARGE_MISSING)
-        c->spent += seq_node_price[c->node];
+    c->spent += seq_node_visit[c->node] + (outcome >= 0 || SEQ_CHARGE_MISSING ? seq_node_price[c->node] : 0);
     c->node = next;
     return 0;
 }
@@ -49,6 +48,11 @@ double seq_expected_cost(const seq_case *c)
 const double *seq_belief(const seq_case *c)
 {
     return seq_node_belief[c->node];
+}
+
+double seq_visit_cost(const seq_case *c)
+{
+    return seq_node_visit[c->node];
 }
 
 int seq_is_cut(const seq_case *c)

@@ -543,7 +543,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* As a table says, where it speaks of what was seen and paid; else grown. */
   const bestPanel = (p, s, limit = nStages) => {
-    const row = rowOf(p.plan, s);
+    const row = rowOf(p, s);
     const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
     return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
   };
@@ -573,15 +573,15 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
   /* Row of a table that is about what was seen, if all of it was asked and paid for: two cells, then questions and their outcomes in turn. */
-  const rowOf = (plan, s) => {
+  const rowOf = ({ plan, spent }, s) => {
     const asked = every.filter((q) => s.seen[q] !== OPEN), groups = (some) => new Set(some.map((q) => questions[q].group).filter((group) => group !== null));
     const known = groups(asked), pays = [...groups(every)].every((group) => Boolean(s.paid[group]) === known.has(group));
-    const spent = visits || program.max_cost === null ? s.spent : sum(asked.map((q) => questions[q].price));
-    if (!pays || asked.length !== s.stage || Math.abs(spent - s.spent) > TIE) return undefined;
-    return plan.find((row) => row.length === 2 + 2 * asked.length && row.slice(2).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
+    if (!pays || asked.length !== s.stage) return undefined;
+    const paid = (i) => !spent || Math.abs(spent[i] - s.spent) <= ALIKE * Math.max(1, spent[i]);
+    return plan.find((row, at) => paid(at) && row.length === 2 + 2 * asked.length && row.slice(2).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
   };
   /* The most promising question, and what asking it costs (null: not known, and that question is asked). */
-  const planned = (p, s) => { const [question, cost] = rowOf(p.plan, s) || []; return { question, cost: cost ?? null }; };
+  const planned = (p, s) => { const [question, cost] = rowOf(p, s) || []; return { question, cost: cost ?? null }; };
   /* What a policy asks next, or -1 to decide. */
   const act = (p, s) => {
     const question = chosen(p, s);
@@ -731,16 +731,16 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const steps = [];
     for (const { question, outcomes: [outcome] } of answers) {
       if (node.ask !== question) refuse("not_now", questions[question].text);
-      const paid = outcome >= 0 || data.charge_missing ? node.price : 0;
+      const { visit } = node, paid = visit + (outcome >= 0 || data.charge_missing ? node.price : 0);
       const next = outcome >= 0 ? node.next[outcome] : node.missing;
       if (next === null || next === undefined) impossible(question);
       node = data.nodes[next];
-      steps.push({ paid, belief: node.belief });
+      steps.push({ paid, visit, n: steps.length + 1, belief: node.belief });
     }
-    const one = { question: node.ask, price: node.price }, asked = node.ask === undefined ? null : { ...one, saving: node.saving, added: node.added, panel: [one], visit: 0, waiting: false };
-    const own = asked === null ? [] : [{ ...one, saving: node.alone }];
+    const one = { question: node.ask, price: node.price }, asked = node.ask === undefined ? null : { ...one, saving: node.saving, added: node.added, panel: [one], visit: node.visit, waiting: false };
+    const own = asked === null ? [] : [{ ...one, price: node.price + node.visit, saving: node.alone }];
     const others = [...own, ...(node.others || []).map(([question, cost, saving]) => ({ question, price: cost, saving }))];
-    return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut) };
+    return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut), visits: steps.length };
   };
 
   /* Whether the policy by itself would have come to these answers, and ended there: what is known of every case, then

@@ -1,5 +1,5 @@
 
-/* Costs that differ by less than this share are a tie, and scores that differ by less than the other. */
+/* Costs that differ by less than this share are a tie, and scores and what was paid that differ by less than the other. */
 #define SEQ_TIE 1e-12
 #define SEQ_ALIKE 1e-10
 #define SEQ_TINY 2.2250738585072014e-308
@@ -1024,22 +1024,18 @@ static int seq_n_seen(const seq_view *s)
 static int seq_planned(const seq_view *s)
 {
     char known[SEQ_GROUPS] = {0};
-    double spent = 0;
     int row, q;
     if (seq_n_seen(s) != s->stage)
         return -1;
     for (q = 0; q < SEQ_ASKED; q++)
-        if (s->seen[q] != SEQ_OPEN) {
-            spent += seq_prices[q];
-            if (seq_group[q] >= 0)
-                known[seq_group[q]] = 1;
-        }
+        if (s->seen[q] != SEQ_OPEN && seq_group[q] >= 0)
+            known[seq_group[q]] = 1;
     for (q = 0; q < SEQ_ASKED; q++)
         if (seq_group[q] >= 0 && known[seq_group[q]] != s->paid[seq_group[q]])
             return -1;
-    if (!SEQ_VISITS && SEQ_MOST < HUGE_VAL && fabs(spent - s->spent) > SEQ_TIE)
-        return -1;
     for (row = 0; row < SEQ_PLAN; row++) {
+        if (fabs(seq_plan_spent[row] - s->spent) > SEQ_ALIKE * fmax(1, seq_plan_spent[row]))
+            continue; /* never where it does not matter, and is NAN */
         for (q = 0; q < SEQ_ASKED && seq_plan[row][q + 1] == s->seen[q]; q++)
             ;
         if (q == SEQ_ASKED)
