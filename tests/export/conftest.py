@@ -604,13 +604,13 @@ def _make(name: str) -> SequentialClassifier:
         groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
         costs = Costs(0.02, groups=groups, discounted_costs=less, charge_missing=True)
         return SequentialClassifier(model, feature_costs=costs, discretizer=bins).fit(X, y)
-    if name == "graph, a wait":
-        less = {"amount": 0.02, "level": 0.01}
+    if name.startswith("graph, a wait"):
+        less, order = {"amount": 0.02, "level": 0.01}, "given" if "fixed" in name else "adaptive"
         costs = Costs(
             0.02, groups=dict.fromkeys(less, "blood"), discounted_costs=less, delays={"level": 3.0}, delay_cost=0.01
         )
         return SequentialClassifier(
-            TreeNetwork("clique"), order="adaptive", feature_costs=costs, discretizer=Discretizer(3)
+            TreeNetwork("clique"), order=order, feature_costs=costs, discretizer=Discretizer(3)
         ).fit(*_mixed())
     if name == "adaptive":
         X, y = load_iris(return_X_y=True, as_frame=True)

@@ -160,6 +160,18 @@ def test_a_graph_keeps_nearly_all_cases_unless_told(model: Any) -> None:
     assert policy_data(model("graph"))["cut"] == 0
 
 
+@pytest.mark.slow
+def test_a_graph_asks_one_question_a_visit(model: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    nodes = export_policy(model("graph, a wait"), page)["nodes"]
+    assert {node["visit"] for node in nodes if "ask" in node} == {0.0, 0.03}
+    about = page.read_text(encoding="utf-8").partition('class="note">')[2]
+    assert about.startswith("It asks for one feature after the other")
+    # in a fixed order what comes later of a group may cost less if it is ordered together
+    with pytest.raises(ValueError, match="and a graph asks one question at a time, while here several may be ordered"):
+        policy_data(model("graph, a wait, fixed order"))
+
+
 def test_what_is_cut_is_what_a_case_meets(model: Any) -> None:
     """The share that is cut, by walking through the graph that is whole."""
     clf = model("graph")

@@ -21,6 +21,7 @@ from seqclass.evaluation.contract import CertifiedError, classifier_of
 from seqclass.export._c import c_source
 from seqclass.export._card import model_card
 from seqclass.export._data import as_data
+from seqclass.pomdp.visits import orders_panels
 from seqclass.report._markup import Markup, document, element, resource, script_json, together
 
 __all__ = ["export_policy", "model_card", "page_words", "policy_data"]
@@ -128,7 +129,8 @@ def policy_page(
     title = _title(classifier, data, words) if title is None else title
     style = together(resource("page.css"), _resource("page.css"))
     scripts = [_resource("policy.js"), _resource("page.js")]
-    about = _about(data, words) if respondent is None else words["stays"]
+    panels = orders_panels(agent_of(classifier_of(classifier)[0]).policy.problem)
+    about = _about(data, words, panels) if respondent is None else words["stays"]
     header = element("header", element("h1", title), element("p", about, class_="note"))
     other = _resource("other.html").format_map(words) if data["kind"] == "program" else Markup("")
     main = element(
@@ -314,10 +316,10 @@ def _fill_in(text: str, **about: Any) -> str:
     return _PLACE.sub(lambda place: str(about[place[1]]), text)
 
 
-def _about(data: dict[str, Any], words: dict[str, str]) -> str:
+def _about(data: dict[str, Any], words: dict[str, str], panels: bool) -> str:
     """What the reader has to know first."""
     decisions = _either(data, words)
-    sentences = [_fill_in(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
+    sentences = [_fill_in(words["about_visits" if panels else "about"], decisions=decisions)]
     if data["kind"] == "graph":
         sentences += [words["in_its_order"]]
         sentences += [_fill_in(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []

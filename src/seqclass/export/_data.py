@@ -197,7 +197,7 @@ def as_data(
     try:
         return data | {"kind": "program", "program": program(agent, problem)}
     except NotExportable as why:
-        if orders_panels(problem):
+        if orders_panels(agent.policy.problem):
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
                 "here several may be ordered in one visit. Fit NaiveBayes or ClassMixture as observation_model, use "
