@@ -246,6 +246,9 @@ def test_scores_are_predicted_at_the_command_line_on_a_scale_of_reports(tmp_path
         "points of ability",
         "points of the scale",
     ]
+    names = [one.classifier.classes_.astype(float) for one in (plain, scaled)]
+    assert_allclose(names[1], 500 + 100 * names[0], atol=0.01)
+    assert repr(scaled) == "<ScorePlan: ability on the scale 500 ± 100 from 8 items, 95% intervals>"
     scaled.save(tmp_path / "score.seq")
     rows.assign(who=[*"abcdef"]).to_csv(tmp_path / "rows.csv", index=False)
     paths = [str(tmp_path / name) for name in ("score.seq", "rows.csv")]

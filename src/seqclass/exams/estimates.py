@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
@@ -110,7 +111,8 @@ class ScorePlan(Readable, Stored):
     confidence : float
         Of intervals.
     scale : tuple of float
-        What an ability of 0 and one of 1 more are on the scale of reports.
+        What an ability of 0 and one of 1 more are on the scale of reports, which names the decisions of ``classifier``
+        too; its costs are of ability.
 
     Examples
     --------
@@ -119,13 +121,18 @@ class ScorePlan(Readable, Stored):
     array([-0.41])
     """
 
-    _in_summary = _columns = ("widening", "confidence")
+    _columns = ("widening", "confidence")
 
     classifier: SequentialClassifier
     states: ScoreStates
     widening: float = 1.0
     confidence: float = 0.95
     scale: tuple[float, float] = (0.0, 1.0)
+
+    def _summary(self) -> str:
+        zero, one = self.scale
+        unit = f" on the scale {zero:g} ± {one:g}" if self.scale != (0.0, 1.0) else ""
+        return f"{self.states.target}{unit} from {len(self.states.tables)} items, {self.confidence:.0%} intervals"
 
     def save(self, path: Any) -> None:
         """Write the plan to a file, which `seqclass.load` and the command line read.
@@ -341,7 +348,7 @@ def estimate(
     states, widening = ScoreStates.learn(model, persons, target, cost), 1.0
 
     def plan(states: ScoreStates) -> ScorePlan:
-        return ScorePlan(states.classifier(stop, names, settings, widening), states, widening, confidence, scale)
+        return ScorePlan(states.classifier(stop, names, settings, widening, scale), states, widening, confidence, scale)
 
     if persons is not None and target == "accuracy":
         parts = _keep_aside(states, persons, is_learnt)
@@ -496,15 +503,19 @@ class ScoreStates(Readable, Stored):
             self, prior=prior, values=self.values[kept], tables=self.tables[:, :, kept], person=self.person[kept]
         )
 
-    def classifier(self, stop: _Stop, names: Any, settings: dict[str, Any], widening: float) -> SequentialClassifier:
-        """Return a classifier whose classes and decisions are values of the score."""
+    def classifier(
+        self, stop: _Stop, names: Any, settings: dict[str, Any], widening: float, scale: tuple[float, float]
+    ) -> SequentialClassifier:
+        """Return a classifier whose classes and decisions are values of the score, named as the scale has them."""
         cells = np.unique(self.values, return_inverse=True)[1]
         if cells.max() >= 2 * TUNING.n_values:
             edges = np.linspace(self.values.min(), self.values.max(), TUNING.n_values + 1)[1:-1]
             cells = np.unique(np.digitize(self.values, edges), return_inverse=True)[1]
         mass = np.bincount(cells, self.prior)
         value = np.bincount(cells, self.prior * self.values) / mass
-        labels = value.round(4) if len(set(value.round(4))) == len(value) else value
+        labels = scale[0] + scale[1] * value
+        short = labels.round(max(0, 4 - round(math.log10(scale[1]))))
+        labels = short if len(set(short)) == len(value) else labels
         tables = [table[:size] for table, size in zip(self.tables, self.n_outcomes.tolist())]
         model = ClassMixture.from_tables(labels, mass, cells, self.prior / mass[cells], tables, feature_names=names)
         model._outcome_words = ItemResponse._outcome_words
