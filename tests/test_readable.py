@@ -349,6 +349,9 @@ def test_results_show_themselves(name: str) -> None:
     for column in frame.columns:
         if re.search("(^|_)(cost|price|paid|saving)s?(_| |$)", column):
             assert frame.attrs["units"][column] in ("EUR", "the unit of the costs"), column
+        if name in ("HeldOut", "Scores") and "cost" in column:
+            assert frame.attrs["units"][column] == "EUR"
+            assert "costs in EUR" in text
         if "seconds" in column:
             assert frame.attrs["units"][column] == "seconds"
     page = result._repr_html_()

@@ -129,7 +129,9 @@ class Readable:
         if not self._in_summary and type(self).__str__ is not object.__str__:
             return str(self)
         names = self._in_summary or tuple(held.name for held in fields(self))  # type: ignore[arg-type]
-        return ", ".join(filter(None, (summary_text(name, getattr(self, name)) for name in names)))
+        unit = getattr(self, "unit", "")
+        in_unit = [f"costs in {unit}"] if unit and any(self._unit(name) == unit for name in names) else []
+        return ", ".join([*filter(None, (summary_text(name, getattr(self, name)) for name in names)), *in_unit])
 
 
 def _equal(result: Any, other: Any) -> Any:

@@ -309,6 +309,8 @@ class Scores(Readable):
         Number of rows by class (a row, as in `classes`) and decision (a column, as in `decisions`).
     referred : float
         Share of rows that got a further decision.
+    unit : str
+        Of the costs, such as "EUR"; empty where none was told.
 
     Examples
     --------
@@ -346,6 +348,7 @@ class Scores(Readable):
     decisions: tuple[str, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
     referred: float = float("nan")
+    unit: str = ""
 
     @property
     def error(self) -> float:
@@ -458,4 +461,5 @@ def score_rows(
         decision_curve=curve,
         decisions=tuple(map(str, clf.decisions_.tolist())),
         confusion=tuple(map(tuple, counts.tolist())),
+        unit=agent.unit,
     )

@@ -160,10 +160,9 @@ def complete_held_out(
     held: HeldOut, agent: Agent, beside: tuple[HeldOut, HeldOut], worth_trying: tuple[str, ...]
 ) -> HeldOut:
     """Held-out figures with what the fit to all rows expects, and the baselines."""
-    at_once, line = beside
-    return replace(
-        held, expected_cost=agent.expected_cost, remedies=worth_trying, deciding_at_once=at_once, linear=line
-    )
+    at_once, line = (replace(one, unit=agent.unit) for one in beside)
+    held = replace(held, deciding_at_once=at_once, linear=line, unit=agent.unit)
+    return replace(held, expected_cost=agent.expected_cost, remedies=worth_trying)
 
 
 def hold_out(fit: Fit, n_folds: int) -> HeldOut:

@@ -62,6 +62,8 @@ class HeldOut(Readable):
         Weight of each row; None where all count alike.
     n_classes : int
         Number of classes, which are the first decisions; 0 where no other can be made.
+    unit : str
+        Of the costs, such as "EUR"; empty where none was told.
     expected_cost : float
         Mean cost that the model, fitted to all rows, itself expects; NaN for a yardstick.
     remedies : tuple of str
@@ -111,6 +113,7 @@ class HeldOut(Readable):
     linear: HeldOut | None = None
     weights: FloatArray | None = None
     n_classes: int = 0
+    unit: str = ""
 
     @property
     def n_folds(self) -> int:
