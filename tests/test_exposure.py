@@ -29,6 +29,7 @@ from seqclass.pomdp import (
     ClassInformation,
     FirstK,
     Lookahead,
+    MixtureProblem,
     Policy,
     TableProblem,
     certify,
@@ -124,6 +125,16 @@ def test_a_test_is_over_where_its_definition_says(stop: str) -> None:
 def test_the_first_item_is_that_of_most_information_where_the_ability_is_expected() -> None:
     rule, nothing = FisherInformation(MODEL.items_), planned(FirstK(0, certificate_paths=0))
     assert rule.next(nothing.problem_.initial_belief())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
+
+
+@pytest.mark.parametrize("own, other", [((0.0, 1.0), (500.0, 100.0)), ((500.0, 100.0), (0.0, 1.0))])
+def test_items_of_another_scale_are_told_of(own: Any, other: Any) -> None:
+    items = ItemParameters.from_table({"a": [1 / own[1]] * 3, "b": own[0] + own[1] * np.array([-1.0, 0.0, 2.0])})
+    tables = list(items.probabilities(own[0] + own[1] * np.array([-1.0, 1.0])))
+    problem = MixtureProblem([0.5, 0.5], [0, 1], tables, prices=0.1, any_order=True)
+    FisherInformation(items, mean=own[0], sd=own[1]).check(problem)
+    with pytest.warns(UserWarning, match="all items tell most of abilities that nobody has by mean=.*give Fisher"):
+        FisherInformation(items, mean=other[0], sd=other[1]).check(problem)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain_data, take_rows
 from seqclass._utils.progress import report_progress, tell_share
+from seqclass._utils.text import digits_text
 from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
 from seqclass._utils.warned import HeldOutWarning, warn_caller
 from seqclass._utils.whole_fits import all_or_nothing
@@ -535,7 +536,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         if self.choice_.chosen == NOTHING or not self.held_out_.n_features:
             warn_caller(
                 f"nothing is worth buying: on rows held out no way to learn costs less than deciding at once "
-                f"({at_once:.3g}) beyond chance; see choice_ (--verbose on the command line)."
+                f"({digits_text(at_once)}) beyond chance; see choice_ (--verbose on the command line)."
             )
         elif (warning := self.held_out_.against_deciding()) and self.target_cost is None:
             warn_caller(f"{warning} It may be by chance; see choice_.", HeldOutWarning)

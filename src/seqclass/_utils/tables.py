@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from seqclass._utils.text import join_names, shorten, value_text, visible
+from seqclass._utils.text import digits_text, join_names, money, range_text, shorten, value_text, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,11 +190,11 @@ def summary_text(name: str, value: Any) -> str:
     if isinstance(value, Integral) and name.startswith("n_"):
         return count_text(int(value), what[2:])
     if isinstance(value, Real):
-        return "" if value != value else f"{what.removeprefix('n ')} {float(value):.4g}"
+        return "" if value != value else f"{what.removeprefix('n ')} {digits_text(float(value), 4)}"
     if isinstance(value, np.ndarray):
         return _array_text(what, value)
     if name.endswith(("interval", "range")) and isinstance(value, tuple):
-        return "" if np.isnan(value).any() else f"{what} {value[0]:.4g} to {value[1]:.4g}"
+        return "" if np.isnan(value).any() else f"{what} {range_text(value, money)}"
     if isinstance(value, (tuple, list)) and value and all(isinstance(one, (str, Real)) for one in value):
         return _array_text(what, np.array(value))
     if isinstance(value, Sized) and not isinstance(value, str):

@@ -66,8 +66,12 @@ def money(value: float, unit: str = "", decimals: int | None = None) -> str:
     value += 0.0  # nobody writes -0
     if decimals is not None and not unit:
         return f"{value:.{decimals}f}"
-    text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"
-    return f"{text} {unit}".rstrip()
+    return f"{digits_text(value, 4)} {unit}".rstrip()
+
+
+def digits_text(value: float, digits: int = 3) -> str:
+    """Write a number in so many digits, a large one as whole; only what nobody reads digit by digit as a power."""
+    return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < MAX_EXACT else f"{value:.{digits}g}"
 
 
 def range_text(ends: Sequence[float], write: Callable[[float], str]) -> str:

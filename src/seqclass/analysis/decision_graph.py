@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import count_text
-from seqclass._utils.text import shorten, wrap
+from seqclass._utils.text import digits_text, shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, outcome_labels
@@ -621,7 +621,7 @@ def _node(node: Node, labels: NodeWords) -> str:
     body = f"{before}{wrap(node_text(node, labels), WIDTHS.line)}{more}"
     body += f"\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
     if not np.isnan(node.cost):
-        body += f"\ncosts {node.cost / node.reach:.3g} from here"
+        body += f"\ncosts {digits_text(node.cost / node.reach)} from here"
         data.append(f'cost="{node.cost / node.reach:.12g}"')
     return f"label={quote(body)}, {style}, {', '.join(data)}"
 

@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice, check_part, check_real
+from seqclass._utils.warned import warn_caller
 from seqclass.exams.items import check_cuts
 from seqclass.pomdp.needs import require_one_start
 from seqclass.pomdp.policy import DECIDE, Policy
@@ -110,6 +111,17 @@ class FisherInformation(OrderingRule):
             _check_cuts(self.cuts)
         check_real(self.mean, "mean")
         check_real(self.sd, "sd", 1e-6)
+        if self.cuts is None:
+            told = self.items.information(self._points)[problem.features]
+            if told.size and (told[:, 1:-1].max(axis=1) <= told[:, [0, -1]].max(axis=1)).all():
+                warn_caller(
+                    f"all items tell most of abilities that nobody has by mean={self.mean:g} and sd={self.sd:g}: give "
+                    "FisherInformation the mean and sd of the scale that the items are on, or cuts."
+                )
+
+    @property
+    def _points(self) -> FloatArray:
+        return self.mean + self.sd * np.linspace(-_REACH, _REACH, _POINTS)
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Fisher information; see `OrderingRule.gains`."""
@@ -117,7 +129,7 @@ class FisherInformation(OrderingRule):
         if self.cuts is not None:
             at_cuts = self.items.information(_check_cuts(self.cuts)).sum(axis=1)
             return np.tile(at_cuts[features], (len(belief), 1))
-        points = self.mean + self.sd * np.linspace(-_REACH, _REACH, _POINTS)
+        points = self._points
         ability, _ = _Abilities(self.items, points).estimate(belief, stats.norm.logpdf(points, self.mean, self.sd))
         place = np.clip(np.rint((ability - points[0]) / (points[1] - points[0])), 0, _POINTS - 1).astype(np.intp)
         return np.asarray(self.items.information(points)[features][:, place].T)

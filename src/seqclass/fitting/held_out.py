@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_si
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, require_array, require_numbers
 from seqclass._utils.tables import Readable, plain_figures
-from seqclass._utils.text import percent, range_text
+from seqclass._utils.text import digits_text, percent, range_text
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -237,11 +237,14 @@ class HeldOut(Readable):
         ]
 
     def __str__(self) -> str:
-        lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows): {self._figures()}"]
+        unit = f", costs in {self.unit}" if self.unit else ""
+        lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows{unit}): {self._figures()}"]
         for other in self._yardsticks.values():
             test = self.compare(other)
-            apart = _range(test.interval or (np.nan, np.nan))
-            lines.append(f"{other.name}: {other._figures()}; the difference is {test.difference:+.3g} ({apart})")
+            apart, sign = _range(test.interval or (np.nan, np.nan)), "" if test.difference < 0 else "+"
+            lines.append(
+                f"{other.name}: {other._figures()}; the difference is {sign}{digits_text(test.difference)} ({apart})"
+            )
         return "\n".join([*lines, *filter(None, [self.advice])])
 
     def against_deciding(self) -> str:
@@ -250,13 +253,13 @@ class HeldOut(Readable):
         if other is None or self.cost <= other.cost * (1 + 1e-9):
             return ""
         return (
-            f"Held out, a row costs {self.cost:.3g}, and deciding at once, with nothing bought, {other.cost:.3g}: what "
-            "is bought does not pay on rows that were not seen."
+            f"Held out, a row costs {digits_text(self.cost)}, and deciding at once, with nothing bought, "
+            f"{digits_text(other.cost)}: what is bought does not pay on rows that were not seen."
         )
 
     def _figures(self) -> str:
         named = f"cost {_with_interval(self.cost, self.cost_interval)}"
-        parts = [f"price {self.price:.3g}", f"decision cost {self.decision_cost:.3g}"]
+        parts = [f"price {digits_text(self.price)}", f"decision cost {digits_text(self.decision_cost)}"]
         if self.decision_cost != self.error:
             parts.append(f"error {_with_interval(self.error, self.error_interval)}")
         parts += [f"referred {self.referred:.3g}"] if self.referred else []
@@ -275,8 +278,8 @@ class HeldOut(Readable):
         if not (self.expected_cost < lower or self.expected_cost > upper):
             return ""
         text = (
-            f"The model expects a cost of {self.expected_cost:.3g} and had {_with_interval(self.cost, (lower, upper))} "
-            "on rows that it had not seen: it is "
+            f"The model expects a cost of {digits_text(self.expected_cost)} and had "
+            f"{_with_interval(self.cost, (lower, upper))} on rows that it had not seen: it is "
         )
         if self.expected_cost > upper:
             return f"{text}less sure than it could be."
@@ -288,8 +291,8 @@ class HeldOut(Readable):
         if self.linear is None or test is None or test.interval is None or not test.interval[0] > 0:
             return ""
         return (
-            f"A linear model on {self.linear.n_features:.3g} features costs {self.linear.cost:.3g} on the same rows, "
-            "which is less."
+            f"A linear model on {self.linear.n_features:.3g} features costs {digits_text(self.linear.cost)} on the "
+            "same rows, which is less."
         )
 
     @property
@@ -325,7 +328,10 @@ class HeldOut(Readable):
         require_array(self, "errors", "b", n)
         for name in ("decisions", "counts"):
             require_array(self, name, "i", n, low=0)
-        require(type(self.name) is str and all(type(remedy) is str for remedy in self.remedies), "its texts are none")
+        require(
+            type(self.name) is str and type(self.unit) is str and all(type(remedy) is str for remedy in self.remedies),
+            "its texts are none",
+        )
         dearest = self.max_decision_cost
         require(type(dearest) is float and dearest >= self.decision_costs.max(), "max_decision_cost is wrong")
         require(type(self.expected_cost) is float, "expected_cost is no number")
@@ -357,8 +363,8 @@ def cost_interval(
 
 
 def _range(interval: Interval) -> str:
-    return range_text(interval, "{:.3g}".format)
+    return range_text(interval, digits_text)
 
 
 def _with_interval(value: float, interval: Interval) -> str:
-    return f"{value:.3g} ({_range(interval)})"
+    return f"{digits_text(value)} ({_range(interval)})"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
-from seqclass._utils.text import money
+from seqclass._utils.text import digits_text, money
 from seqclass._utils.text import shorten as shorten
 from seqclass._utils.text import wrap as wrap
 from seqclass.pomdp import Policy
@@ -309,7 +309,7 @@ def in_unit(label: str, unit: str) -> str:
 def case_title(decision: object, n_features: int, cost: float, unit: str) -> str:
     """Title of one case."""
     count = "1 feature" if n_features == 1 else f"{n_features} features"
-    paid = money(cost, shorten(unit, 24)) if unit else f"{cost:.3g}"
+    paid = money(cost, shorten(unit, 24)) if unit else digits_text(cost)
     return f"decided {shorten(decision, 24)} after {count}, {paid} paid"
 
 

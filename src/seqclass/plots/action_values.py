@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.text import digits_text
 from seqclass._utils.validation import check_integer
 from seqclass.plots._style import Display, draw, shorten
 from seqclass.pomdp import Policy
@@ -148,7 +149,7 @@ class ActionValuesDisplay(Display):
         for (row, k), total in np.ndenumerate(self.total):
             if not np.isnan(total):
                 paint = "white" if dearer[row, k] <= 0.4 * most else "black"
-                ax.text(k, row, f"{total:.3g}", ha="center", va="center", fontsize=8, color=paint)
+                ax.text(k, row, digits_text(total), ha="center", va="center", fontsize=8, color=paint)
         for k, row in enumerate(self.chosen):
             ax.add_patch(Rectangle((k - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2.5))
         seen = [shorten(str(step.outcome if step.outcome is not None else "decides"), 20) for step in self.steps]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.text import wrap
+from seqclass._utils.text import digits_text, wrap
 from seqclass.agent.agent import agent_of
 from seqclass.analysis.decision_graph import Node, edge_text, graph_of, node_text, percent, targets_of, write
 from seqclass.classifier import SequentialClassifier
@@ -170,7 +170,7 @@ class PolicyTreeDisplay(MultiAxesDisplay):
         right.barh(range(n), self.cost, color=NEUTRAL, height=0.5)
         largest = float(self.cost.max()) or 1.0
         for row, cost in enumerate(self.cost.tolist()):
-            right.text(cost + 0.04 * largest, row, f"{cost:.3g}", va="center", fontsize=8)
+            right.text(cost + 0.04 * largest, row, digits_text(cost), va="center", fontsize=8)
         right.set_xlim(0.0, 1.45 * largest)
         right.xaxis.get_major_locator().set_params(nbins=3)
         right.set_xlabel(in_unit("expected cost\nfrom here", self.unit))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.text import digits_text
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import thresholds
 from seqclass.analysis.regions import Thresholds, n_contexts, one_row, spread
@@ -197,7 +198,7 @@ class StoppingRegionDisplay(Display):
         price = planned_prices(self.policy.problem)[self.stage]
         seen = ["Before any feature", "After 1 feature"]
         when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
-        title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
+        title = f"{when}: ask {shorten(self.feature, 30)} for {digits_text(price)}?"
         which = _lot_text(self.policy, self.lot)
         return f"{title}\n{which}" if which else title
 

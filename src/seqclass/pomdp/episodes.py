@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import short_repr
+from seqclass._utils.text import digits_text, range_text, short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.margins import greatest_price, mean_excess, quantile
@@ -148,10 +148,10 @@ class Episodes(Readable):
     def _summary(self) -> str:
         text = f"{len(self):,} case{'' if len(self) == 1 else 's'}"
         if len(self):
-            text += f", cost {self.cost.mean():.3g}"
+            text += f", cost {digits_text(self.cost.mean())}"
             if len(self) > 1:
                 low, high = self.interval()
-                text += f" (95%: {low:.3g} to {high:.3g})"
+                text += f" (95%: {range_text((low, high), digits_text)})"
             text += f", {self.n_questions.mean():.2f} questions"
             if self.true_class is not None:
                 wrong = (self.decision != self.true_class) & (self.decision < self.problem.n_classes)
