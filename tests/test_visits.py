@@ -278,7 +278,7 @@ def test_what_knows_of_one_question_at_a_time_refuses_or_says_the_same():
     alone = with_visits(without_visits(problem), replace(problem.visits, max_panel=1))
     assert Panels().solve(alone).info.upper == pytest.approx(by_hand(alone))
     with pytest.raises(ValueError, match="max_cost"):
-        within_budget(fixed, max_cost=0.1)
+        within_budget(random_problem(2, any_order=False), max_cost=0.1)
     assert Panels(**FAST).solve(problem.replace(max_questions=0)).n_stages == 0
 
 

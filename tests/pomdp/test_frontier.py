@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
+from seqclass.costs import Visits
 from seqclass.pomdp import (
     FirstK,
     GridValueIteration,
@@ -25,6 +26,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp.policy import RepricedPolicy, draw_lots, scale_prices, uniforms
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.solving import solve_sweep
+from seqclass.pomdp.visits import with_visits
 
 MULTIPLIERS = np.geomspace(0.05, 20, 9)
 
@@ -269,7 +271,8 @@ def test_hard_budgets_cut_the_order(make_case, case_of):
 
 
 @pytest.mark.parametrize("charge_missing", [False, True])
-def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
+@pytest.mark.parametrize("visits", [False, True])
+def test_no_instance_exceeds_a_hard_budget(charge_missing, visits, case_of):
     rng = np.random.default_rng(0)
     for seed in range(10):
         n = 7
@@ -282,13 +285,14 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
         case = case_of(
             [0.5, 0.5], [table] * n, discounted.tolist(), [[0, 1], [1, 0]], None, groups.tolist(), full.tolist()
         )
-        budget = float(rng.random() * full.sum())
-        cut = within_budget(case.problem, max_cost=budget)
+        problem = with_visits(case.problem, Visits(0.3, rng.random(n), 0.2, 1) if visits else None)
+        budget = float(rng.random() * problem.full_prices.sum())
+        cut = within_budget(problem, max_cost=budget)
         X = rng.integers(-1, 2, size=(2000, n))
         paid = acquire(FirstK(None, certificate_paths=0).solve(cut), X, charge_missing=charge_missing).leaf_price
         assert paid.max() <= budget + 1e-9, seed
         if cut.n_stages < n and not charge_missing:  # one feature more, and some instance would exceed it
-            longer = within_budget(case.problem, max_features=cut.n_stages + 1)
+            longer = within_budget(problem, max_features=cut.n_stages + 1)
             more = acquire(FirstK(None, certificate_paths=0).solve(longer), X).leaf_price
             assert more.max() > budget - 1e-9, seed
 

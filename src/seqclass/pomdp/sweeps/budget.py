@@ -28,6 +28,7 @@ from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.frontier import sweep_prices
 from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.ties import affords
+from seqclass.pomdp.visits import orders_panels, without_visits
 from seqclass.pomdp.walk import Simulation
 
 __all__ = ["RandomisedPolicy", "solve_for_budget", "within_budget"]
@@ -173,7 +174,7 @@ def within_budget(
         most = problem.limits.max_questions if max_features is None else n_stages
         return problem.replace(max_questions=most, max_cost=limit)
     if max_cost is not None and limit is not None:
-        if problem.visits is not None:
+        if orders_panels(problem):
             raise ValueError(
                 "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
                 'several: use order="adaptive" (any_order=True), or max_features.'
@@ -186,6 +187,8 @@ def within_budget(
 
 def worst_costs(problem: AcquisitionProblem) -> FloatArray:
     """Most that can have been paid after each stage, (n_stages,)."""
+    if problem.visits is not None:  # which are paid for where an answer is missing, too
+        return np.asarray(worst_costs(without_visits(problem)) + np.cumsum(problem.visits.single_costs))
     if problem.groups is None:
         return np.cumsum(problem.prices)
     step = problem.prices.copy()
