@@ -84,6 +84,7 @@ _MORE = [
         *("marks", "marks, mixture", "marks, skips", "marks, tree", "marks, fixed tree", "marks, fixed mixture"),
         *("prices after", "prices after, ladder", "prices, marks, skips", "prices, marks, search"),
         *("prices, marks, known", "no decision is free", "graph, a wait", "search, groups, a wait, max_cost"),
+        "fixed order, a visit each, max_cost",
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.

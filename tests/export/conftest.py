@@ -410,6 +410,15 @@ _MADE |= {
             [0.06, 0.02, 0.01] * 4, visit_cost=0.01, max_panel=3, groups=["a"] * 6 + ["b"] * 6, discounted_costs=0.005
         ),
     ),
+    "fixed order, a visit each, max_cost": lambda: _free(
+        GridValueIteration(30, certificate_paths=0),
+        NaiveBayes(),
+        order="conditional",
+        max_cost=0.25,
+        feature_costs=Costs(
+            [0.02, 0.01, 0.01] * 4, visit_cost=0.02, max_panel=1, groups=["a"] * 12, discounted_costs=0.005
+        ),
+    ),
     "visits, bundles": lambda: _free(
         _Panels(), feature_costs=Costs(0.01, visit_cost=0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)
     ),
