@@ -26,7 +26,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, unma
 from seqclass._utils.frames import frame_columns, is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import belief_text, short_repr
+from seqclass._utils.text import belief_text, money, short_repr
 from seqclass._utils.validation import check_finite, check_integer, check_part, in_order, own_labels, plain_labels
 from seqclass._utils.whole_fits import all_or_nothing
 
@@ -69,7 +69,7 @@ class EarlyDecisions(Readable):
         if not len(self.decision):
             return "no series"
         text = f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps"
-        text += f" and {self.paid.mean():.4g} paid on average"
+        text += f" and {money(self.paid.mean())} paid on average"
         going_on = int((~self.is_final).sum())
         return f"{text}, {going_on:,} of which may wait for more" if going_on else text
 

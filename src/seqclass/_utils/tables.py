@@ -208,6 +208,6 @@ def _array_text(what: str, values: Any) -> str:
     if values.dtype.kind not in "iufb":
         return f"{what} {join_names(map(shorten, map(str, values.ravel().tolist())), 4)}"
     if values.size <= 4:  # no more are read one by one
-        return f"{what} [{', '.join(f'{one:.4g}' for one in values.ravel().tolist())}]"
+        return f"{what} [{', '.join(digits_text(float(one), 4) for one in values.ravel().tolist())}]"
     known = values[np.isfinite(values)]
-    return f"{what} {known.min():.4g} to {known.max():.4g}" if known.size else ""
+    return f"{what} {digits_text(float(known.min()), 4)} to {digits_text(float(known.max()), 4)}" if known.size else ""

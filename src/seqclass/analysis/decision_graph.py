@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import count_text
-from seqclass._utils.text import digits_text, shorten, wrap
+from seqclass._utils.text import digits_text, money, shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, outcome_labels
@@ -593,7 +593,7 @@ def node_text(node: Node, labels: NodeWords) -> str:
         return "draw a lot" if node.kind == "lots" else "rarer ways go on"
     text, (low, high) = f"{'read' if labels.visits else 'ask'} {labels.feature(node.number[1])}", node.prices
     if labels.priced:
-        text += f" for {low:.4g}" if low == high else f" for {low:.4g} to {high:.4g}"
+        text += f" for {money(low)}" if low == high else f" for {money(low)} to {money(high)}"
     return text
 
 
@@ -631,7 +631,7 @@ def _panel(names: list[str], visit: float) -> str:
     few = [shorten(name, WIDTHS.line) for name in names[: WIDTHS.max_named]]
     few += [f"and {len(names) - WIDTHS.max_named} more"] if len(names) > WIDTHS.max_named else []
     head = "order together" if len(names) > 1 else "order"
-    return "\n".join([f"{head} (visit {visit:.4g})", *few, "", ""])
+    return "\n".join([f"{head} (visit {money(visit)})", *few, "", ""])
 
 
 def targets_of(node: Node) -> dict[int, list[int]]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
+from seqclass._utils.text import money
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real, in_order
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
@@ -109,15 +110,16 @@ class ValueOfInformation(Readable):
         pays, known = int((net > 0).sum()), int(np.isfinite(net).sum())
         asks = f"{known:,} question{'' if known == 1 else 's'}"
         lines = [
-            f"Deciding at once costs {self.stopping_cost:.4g}; perfect information is worth {self.perfect:.4g} (EVPI).",
+            f"Deciding at once costs {money(self.stopping_cost)}; perfect information is worth {money(self.perfect)} "
+            "(EVPI).",
             f"Alone {pays:,} of {asks} {'is' if pays == 1 else 'are'} worth more than the price",
         ]
         if known:
             best = int(np.nanargmax(net))
             lines[1] += f", {'most of all' if pays else 'nearest is'} {self.names[best]}: "
-            lines[1] += f"{self.value[best]:.4g} for {self.price[best]:.4g}, net {net[best]:.4g}"
+            lines[1] += f"{money(self.value[best])} for {money(self.price[best])}, net {money(net[best])}"
         how = "exact" if self.method == "exact" else f"standard error {self.policy_std_error:.2g}"
-        along = f"{self.policy_value:.4g} for {self.policy_price:.4g}, net {self.policy_net:.4g} ({how})"
+        along = f"{money(self.policy_value)} for {money(self.policy_price)}, net {money(self.policy_net)} ({how})"
         many = "" if self.population is None else f"; times {self.population:,.6g}: {self._many(self.policy_net):,.6g}"
         return f"{lines[0]}\n{lines[1]}.\nAlong the policy: {along}{many}."
 

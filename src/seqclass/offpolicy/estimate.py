@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqclass._utils.tables import Readable, count_text
-from seqclass._utils.text import percent
+from seqclass._utils.text import money, percent, range_text
 
 #: What each method is called in texts.
 NAMES = {
@@ -148,9 +148,8 @@ class Estimate(Readable):
     def __str__(self) -> str:
         low, high = self.interval
         others = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in self.parts[1:])
-        lines = [
-            f"cost {self.cost:.4g} ({100 * self.level:.3g}%: {low:.4g} to {high:.4g}), {NAMES[self.method]}: {others}"
-        ]
+        interval = f"({100 * self.level:.3g}%: {money(low)} to {money(high)})"
+        lines = [f"cost {money(self.cost)} {interval}, {NAMES[self.method]}: {others}"]
         lines.append(
             f"{_rows_text(self)}; effective rows {self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
@@ -193,7 +192,7 @@ class Estimates(Readable):
     estimates: tuple[Estimate, ...]
 
     def _summary(self) -> str:
-        parts = (f"{e.method} {e.cost:.4g} ({e.interval[0]:.4g} to {e.interval[1]:.4g})" for e in self.estimates)
+        parts = (f"{e.method} {money(e.cost)} ({range_text(e.interval, money)})" for e in self.estimates)
         return f"cost {', '.join(parts)}; {count_text(self.estimates[0].n_rows, 'rows')}"
 
     def __getitem__(self, method: str) -> Estimate:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask_codes
 from seqclass._utils.tables import Readable, count_text
+from seqclass._utils.text import money
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, row_parts
@@ -111,7 +112,7 @@ class Acquisition(Readable):
         asked = float((self.leaf_question >= 0).sum(axis=1)[self.leaf].mean()) if len(self.leaf) else 0.0
         paid = float(self.leaf_price[self.leaf].mean()) if len(self.leaf) else 0.0
         n_cases, histories = count_text(len(self.leaf), "cases"), count_text(len(self.leaf_price), "histories")
-        return f"{n_cases}, {histories}, {asked:.4g} asked at {paid:.4g} on average"
+        return f"{n_cases}, {histories}, {asked:.4g} asked at {money(paid)} on average"
 
     def _table(self) -> Any:
         labels = self._labels("question", len(self.features))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums, uniforms
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import require, require_part
-from seqclass._utils.text import short_repr
+from seqclass._utils.text import money, short_repr
 from seqclass._utils.validation import check_kind, check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
@@ -109,7 +109,8 @@ class Policy(Stored, ABC):
         problem, info = self.problem, self.info
         asks = f"at most {self.n_stages:,} of {problem.n_questions:,} question{'' if problem.n_questions == 1 else 's'}"
         order = "in any order" if problem.any_order else "in one order"
-        bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
+        costs = f", costs {money(info.lower)} to {money(info.upper)}, gap {info.gap:.1%}"
+        bounds = "" if np.isnan(info.upper) else costs
         solved = f"; {info.status}{bounds}" if bounds or info.seconds else ""
         return f"<{type(self).__name__}: {asks} {order}{solved}>"
 

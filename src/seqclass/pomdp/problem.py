@@ -16,7 +16,7 @@ from scipy.special import entr
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, read_only, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
-from seqclass._utils.text import belief_text, short_repr
+from seqclass._utils.text import belief_text, money, short_repr
 from seqclass._utils.validation import (
     check_costs,
     check_distribution,
@@ -178,7 +178,7 @@ class AcquisitionProblem(Stored, ABC):
     def __repr__(self) -> str:
         size = f"{count_text(self.n_classes, 'classes')}, {count_text(self.n_decisions, 'decisions')}"
         low, high = (self.prices.min(), self.prices.max()) if self.n_questions else (0.0, 0.0)
-        prices = f" at {low:.4g}" if low == high else f" at {low:.4g} to {high:.4g}"
+        prices = f" at {money(low)}" if low == high else f" at {money(low)} to {money(high)}"
         order = f"{count_text(self.n_questions, 'questions')} in {'any' if self.any_order else 'one'} order"
         return f"<{type(self).__name__}: {size}, {order}{prices if self.n_questions else ''}>"
 
@@ -347,7 +347,7 @@ class BeliefState(Readable):
         cases, average = ("", "") if n == 1 else (f"{n:,} cases; on average ", " on average")
         number = self._question
         asks = f"; asking {short_repr(self.problem.names.question(number))}" if isinstance(number, int) else ""
-        return f"{cases}{mean}; {self.stage:,} of {self.problem.n_questions:,} asked, {paid:.4g} paid{average}{asks}"
+        return f"{cases}{mean}; {self.stage:,} of {self.problem.n_questions:,} asked, {money(paid)} paid{average}{asks}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a case: P(class), what was asked, what was paid, and what deciding now would cost.

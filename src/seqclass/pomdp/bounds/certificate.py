@@ -15,6 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import CACHE_BYTES, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
 from seqclass._utils.tables import Readable
+from seqclass._utils.text import money
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.account import planned_prices
@@ -529,8 +530,8 @@ class Certificate(Readable):
         among = SCOPES[self.scope]
         sure = "certain" if self.confidence == 1 else f"{self.confidence:.3g} confidence"
         return (
-            f"costs at most {self.upper:.4g}, and no policy {among} less than {self.lower:.4g}: another one saves at "
-            f"most {self.gap:.1%} of that ({sure})"
+            f"costs at most {money(self.upper)}, and no policy {among} less than {money(self.lower)}: another one "
+            f"saves at most {self.gap:.1%} of that ({sure})"
         )
 
 
