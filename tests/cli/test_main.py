@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -124,6 +127,34 @@ def test_interrupted(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("show", "m.seq").exit_code == 130
 
 
+@pytest.mark.parametrize("other", [ValueError, ImportError])
+def test_what_a_library_makes_of_an_interruption_is_one(
+    run: Any, monkeypatch: pytest.MonkeyPatch, other: type[Exception]
+) -> None:
+    def interrupt(path: Path) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise other("reading failed") from None
+
+    monkeypatch.setattr("seqclass.cli.show.load_contract", interrupt)
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    result = run("show", "m.seq")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_an_interruption_that_a_library_loses_as_it_is_loaded_counts(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(name: str) -> Any:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        return found(name)
+
+    found = pkgutil.resolve_name
+    monkeypatch.setattr("seqclass.cli._commands.pkgutil", SimpleNamespace(resolve_name=lose))
+    assert run("show", "m.seq").exit_code == 130
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_in_a_real_process(model: str) -> None:
@@ -144,6 +175,13 @@ def test_ctrl_c_in_a_real_process(model: str) -> None:
         assert running.wait() == 130
         assert running.stderr is not None
         assert "Traceback" not in running.stderr.read()
+
+
+@pytest.mark.parametrize("given", [("predict", "m.seq", "-"), ("predict", "m.seq", "data.csv", "-o", "-")])
+def test_a_dash_is_no_stream(run: Any, given: tuple[str, ...]) -> None:
+    result = run(*given)
+    assert result.exit_code == 2
+    assert "'-' stands for no stream here: name a file, ./- if it is called so" in result.stderr
 
 
 def test_a_real_process() -> None:

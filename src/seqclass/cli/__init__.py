@@ -59,9 +59,9 @@ class Answering(click.Command):
         try:
             if sys.stdout is None:
                 raise InputError("standard output is closed: lead it to a file, or to /dev/null.")
-            with _interruptible(), warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
+            with _interruptible() as ended, warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
                 warnings.showwarning = _show_warnings()
-                code = super().main(*args, **settings)
+                code = super().main(*args, obj=ended, **settings)
                 sys.stdout.flush()
         except click.UsageError as error:
             code = _wrong_usage(error)
@@ -101,16 +101,29 @@ class _Commands(Answering, click.Group):
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Have SIGTERM end a command as Ctrl-C does, so that nothing half written stays."""
+def _interruptible() -> Iterator[list[int]]:
+    """Have SIGTERM end a command as Ctrl-C does, whatever error a library makes of it; gives the signals that came."""
+    came = list[int]()
     if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
-        yield
+        yield came
         return
-    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def end(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    former = {signal.SIGTERM: signal.signal(signal.SIGTERM, end)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it may be ignored
+        former[signal.SIGINT] = signal.signal(signal.SIGINT, end)
     try:
-        yield
+        yield came
+    except Exception as error:
+        if came:
+            raise KeyboardInterrupt from error
+        raise
     finally:
-        signal.signal(signal.SIGTERM, former)
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _show_warnings() -> Callable[..., None]:

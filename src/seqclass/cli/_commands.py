@@ -45,16 +45,19 @@ _READERS = ("show", "explain", "predict")
 
 def _load(name: str) -> Callable[..., None]:
     """What a command runs; of what it imports nothing is looked through for garbage, nor at the end of Python."""
-    if (module := f"seqclass.cli.{name}") not in sys.modules:
-        collecting = gc.isenabled()
+    module = f"seqclass.cli.{name}"
+    loaded, collecting = module in sys.modules, gc.isenabled()
+    if not loaded:
         gc.disable()
-        try:
-            pkgutil.resolve_name(module)
-        finally:
-            if collecting:
-                gc.enable()
+    try:
+        command: Callable[..., None] = pkgutil.resolve_name(f"{module}:_command")
+    finally:
+        if collecting:
+            gc.enable()
+    if not loaded:
         gc.freeze()
-    command: Callable[..., None] = sys.modules[module]._command
+    if click.get_current_context().obj:  # who ended it while a library was loaded that went on without what it needs
+        raise KeyboardInterrupt
     return command
 
 

@@ -28,6 +28,8 @@ class File(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in str(value):
             self.fail(f"{short_repr(str(value))} holds a NUL, which no name of a file can.", param, ctx)
+        if str(value) == "-":
+            self.fail("'-' stands for no stream here: name a file, ./- if it is called so.", param, ctx)
         path = super().convert(value, param, ctx)
         if ctx is not None and str(value).endswith(("/", os.sep)):
             ctx.meta.setdefault(FOLDERS, []).append(path)
