@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
+from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS, AdaptiveClassifier
 from seqclass.cli import main
 
@@ -587,6 +590,22 @@ def test_a_table_of_which_rows_are_set_aside_is_read_once(
     assert len(times) == 2 * once
     assert "--drop: table.csv has no column 'no'" in refuses(*how, "--drop", "no", "--set-aside", "aside.csv")
     assert "is the target" in refuses(*how, "--drop", "the label", "--set-aside", "aside.csv")
+
+
+@pytest.mark.slow
+def test_a_model_and_the_rows_set_aside_are_written_both_or_not_at_all(
+    patients: pd.DataFrame, folder: Path, refuses: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patients.to_csv("table.csv", index=False)
+    Path("half.seq").write_text("old")
+    fit = ("fit", "table.csv", "--target", "the label", "--method", "etana", "--held-out", "0", "--drop", "id")
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    for owner, name in ((pd.DataFrame, "to_csv"), (SequentialClassifier, "save")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, full)
+            assert "No space left" in refuses(*fit, "-o", "half.seq", "--set-aside", "aside.csv")
+    assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "half.seq", "table.csv"]
+    assert Path("half.seq").read_text() == "old"
 
 
 def test_what_cannot_be_set_aside_is_refused(patients: pd.DataFrame, folder: Path, refuses: Any) -> None:

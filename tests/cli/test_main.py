@@ -10,7 +10,6 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -151,7 +150,7 @@ def test_an_interruption_that_a_library_loses_as_it_is_loaded_counts(run: Any, m
         return found(name)
 
     found = pkgutil.resolve_name
-    monkeypatch.setattr("seqclass.cli._commands.pkgutil", SimpleNamespace(resolve_name=lose))
+    monkeypatch.setattr(pkgutil, "resolve_name", lose)
     assert run("show", "m.seq").exit_code == 130
 
 

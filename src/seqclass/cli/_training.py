@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -275,8 +276,9 @@ class Aside:
         frame = frame if rows.dropped is None else rows.dropped.loc[frame.index].join(frame)
         return cls(frame, path, TrainingTable(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
 
-    def write(self) -> None:
-        """Write them to the file, as tables of its kind are read."""
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write them to the file, as tables of its kind are read; it is there once what follows is done."""
         wanted, named = form(), _tables.kind_by_name(self.path)
         sep = wanted.sep or ("\t" if named == "tsv" else ",")
         packed = "gzip" if self.path.suffix.lower() == ".gz" else None
@@ -285,6 +287,7 @@ class Aside:
                 self.frame.to_parquet(temporary, index=False)
             else:
                 self.frame.to_csv(temporary, sep=sep, decimal=wanted.decimal, index=False, compression=packed)
+            yield
 
 
 def read_rules(rules: Path | None, skip_logic: Path | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,11 +151,9 @@ def _command(
         source, digest = source_of(data)  # before the fit, in the minutes of which the file may change, or go
         _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
-    with as_input_errors():
+    with as_input_errors(), nullcontext() if aside is None else aside.writing():
         clf.provenance_ = replace(clf.provenance_, source=source, digest=digest)
         clf.save(output)
-        if aside is not None:
-            aside.write()
     _report(clf, rows.count(clf), seconds, output, verbose, as_json, because)
     if aside is not None and not as_json:
         n = count(len(aside.frame), "row")
