@@ -242,11 +242,44 @@ def test_patients_of_ddxplus_become_columns(tmp_path):
         ({"conditions": {"flu": {"severity": 3}}}, "'croup' is none of the evidences or conditions"),
         ({"patients": [[*PATIENTS[0][:4], "['E_9']", "[]"]]}, "row 1: 'E_9' is none of the evidences"),
         ({"patients": [[*PATIENTS[0][:4], "E_1", "[]"]]}, "row 1 holds no list: 'E_1'"),
+        ({"patients": [[*PATIENTS[0][:4], "5", "[]"]]}, "patients.csv.gz: row 1 holds no list: '5'"),
+        ({"patients": [[*PATIENTS[0][:4], "[['E_1']]", "[]"]]}, "row 1: ..E_1.. is none of the evidences"),
+        ({"patients": [PATIENTS[1], ["", *PATIENTS[0][1:]]]}, "gz: row 2: age must be in whole years, got ''"),
+        ({"patients": [["200", *PATIENTS[0][1:]]]}, "age must be in whole years, got '200'"),
+        ({"patients": [[*PATIENTS[0][:5], "[['flu']]"]]}, "row 1: a differential is of diseases, each with a proba"),
+        ({"patients": [[*PATIENTS[0][:5], "[['flu', 7]]"]]}, "a differential is of diseases, each with a probability"),
+        ({"patients": [[*PATIENTS[0][:5], "[['cold', 0.7]]"]]}, "'cold' is none of the evidences or conditions"),
+        ({"patients": []}, "patients.csv.gz holds no patient"),
+        ({"conditions": CONDITIONS | {"flu": {"severity": "bad"}}}, "severity of 'flu' must be a whole number"),
+        (
+            {"evidences": EVIDENCES | {"E_3": EVIDENCES["E_3"] | {"possible-values": 3}}},
+            "of 'E_3' possible-values must",
+        ),
+        ({"evidences": EVIDENCES | {"E_3": EVIDENCES["E_3"] | {"data_type": "D"}}}, "data_type B, C or M"),
+        ({"evidences": EVIDENCES | {"E_3": EVIDENCES["E_3"] | {"question_en": "sex"}}}, "2 questions, .* called 'sex'"),
     ],
 )
 def test_what_is_wrong_with_ddxplus_is_said(changes, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         ddxplus(tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("a.csv.gz", lambda text: text, "Not a gzipped file"),
+        ("b.csv.gz", lambda text: gzip.compress(text)[:-9], "Compressed file ended before"),
+        ("c.zip", lambda text: text, "File is not a zip file"),
+        ("d.csv", lambda text: text.replace(b"croup", b"cr\xf6up"), "can't decode byte 0xf6"),
+        ("e.csv", lambda text: text.replace(b"E_3_@_2", b"E_9"), "row 1: 'E_9' is none of the evidences"),
+    ],
+)
+def test_what_is_wrong_with_patients_of_ddxplus_names_their_file(name, change, message, tmp_path):
+    ddxplus(tmp_path)
+    text = gzip.decompress((tmp_path / "patients.csv.gz").read_bytes())
+    (tmp_path / name).write_bytes(change(text))
+    with pytest.raises(ValueError, match=rf"{name}.*{message}"):
+        ddxplus(tmp_path, test=tmp_path / name)
 
 
 def test_files_of_ddxplus_come_together(tmp_path):

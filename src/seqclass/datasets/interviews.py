@@ -6,12 +6,14 @@ import ast
 import csv
 import gzip
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -377,14 +379,15 @@ def _ddxplus(path: Any, test: Any, evidences: Any, conditions: Any, name: str) -
     import pandas as pd
 
     of: Any = pd.Categorical.from_codes
-    severity = {str(k): int(v["severity"]) for k, v in _object(conditions, "conditions").items()}
+    severity = {str(k): v["severity"] for k, v in _object(conditions, "conditions").items()}
+    if wrong := [disease for disease, one in severity.items() if type(one) is not int]:
+        raise ValueError(f"conditions: {conditions}: severity of {short_repr(wrong[0])} must be a whole number.")
     asked = _evidences(evidences)
-    patients = [_patients(one) for one in (path, test) if one is not None]
+    columns, place = _columns(evidences, asked)
+    patients = [_patients(one, asked, severity, place) for one in (path, test) if one is not None]
     table = pd.concat(patients, ignore_index=True)
     first, n = table["initial_evidence"].to_numpy(), len(table)
-    if wrong := set(first) - set(asked) or set(table["pathology"]) - set(severity):
-        raise ValueError(f"{path}: {short_repr(min(wrong))} is none of the evidences or conditions.")
-    columns, codes = _answers(path, asked, table["evidences"])
+    columns, codes = _answers(asked, columns, table["evidences"].tolist())
     mentioned, known, needless = codes > 0, dict[str, Any](), dict[str, str | None]()
     for code in (code for code in asked if (first == code).any()):
         column, own = asked[code].text + _SAID, [j for j, one in enumerate(columns) if one[0] == code]
@@ -396,7 +399,7 @@ def _ddxplus(path: Any, test: Any, evidences: Any, conditions: Any, name: str) -
     start = len(X)
     X |= {one[1]: of(codes[:, j], categories=one[2]) for j, one in enumerate(columns)}
     label = [asked[code].text for code, *_ in columns]
-    differential = pd.DataFrame([dict(_read_list(path, i, cell)) for i, cell in enumerate(table["differential"])])
+    differential = pd.DataFrame(table["differential"].tolist(), dtype=np.float64)
     classes, rows = sorted(severity), np.arange(n)
     return Interviews(
         name,
@@ -416,10 +419,14 @@ def _ddxplus(path: Any, test: Any, evidences: Any, conditions: Any, name: str) -
     )
 
 
-def _answers(path: Any, asked: dict[str, _Evidence], cells: Iterable[str]) -> tuple[list[Any], IntArray]:
-    """Columns (code, name, categories) of what can be asked, a mark each of several; and the outcomes by patient."""
-    columns: list[tuple[str, str, list[str]]] = []
-    place: dict[str, tuple[int, int]] = {}
+#: Columns of what can be asked: code, name and categories; and of each value of patients its column and outcome.
+_Columns = list[tuple[str, str, list[str]]]
+_Places = dict[str, tuple[int, int]]
+
+
+def _columns(path: Any, asked: dict[str, _Evidence]) -> tuple[_Columns, _Places]:
+    """A column a question, or a mark of several; what is absent has none."""
+    columns, place = _Columns(), _Places()
     for code, one in asked.items():
         absent, *others = one.values
         for number, value in enumerate(others, 1):
@@ -429,12 +436,19 @@ def _answers(path: Any, asked: dict[str, _Evidence], cells: Iterable[str]) -> tu
         place[f"{code}_@_{absent}"] = (-1, 0)
         if not one.several:
             columns.append((code, one.text, list(one.values.values())))
-    shown = [_read_list(path, i, cell) for i, cell in enumerate(cells)]
-    codes: IntArray = np.zeros((len(shown), len(columns) + 1), dtype=np.int8)  # the last is for what is absent
-    for i, values in enumerate(shown):
-        if wrong := [value for value in values if value not in place]:
-            raise ValueError(f"{path}: row {i + 1}: {short_repr(wrong[0])} is none of the evidences.")
-        for j, number in (place[value] for value in values):
+    name, times = Counter(["age", "sex", *(name for _, name, _ in columns)]).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"evidences: {path}: {times} questions, or marks of one, are called {short_repr(name)}.")
+    return columns, place
+
+
+def _answers(
+    asked: dict[str, _Evidence], columns: _Columns, rows: list[list[tuple[int, int]]]
+) -> tuple[_Columns, IntArray]:
+    """Columns but for marks that nobody has, and the outcomes by patient."""
+    codes: IntArray = np.zeros((len(rows), len(columns) + 1), dtype=np.int8)  # the last is for what is absent
+    for i, shown in enumerate(rows):
+        for j, number in shown:
             codes[i, j] = number
     kept = [j for j, (code, *_) in enumerate(columns) if not asked[code].several or codes[:, j].any()]
     return [columns[j] for j in kept], codes[:, kept]
@@ -446,7 +460,7 @@ def _bands(age: Any) -> Any:
 
     first = (0, 1, 5, 15, 30, 45, 60, 75, 200)  # years
     names = ["0", *(f"{a} to {b - 1}" for a, b in pairwise(first[1:-1])), f"{first[-2]} and more"]
-    return pd.cut(age.astype(int), first, right=False, labels=names)
+    return pd.cut(age, first, right=False, labels=names)
 
 
 def _evidences(path: Any) -> dict[str, _Evidence]:
@@ -456,11 +470,18 @@ def _evidences(path: Any) -> dict[str, _Evidence]:
     asked = {}
     for code, one in about.items():
         text = str(one["question_en"]) if texts[str(one["question_en"])] == 1 else f"{one['question_en']} ({code})"
-        values, default = map(str, _literal(one["possible-values"])), str(one["default_value"])
-        meaning = {
-            k: v["en"] if isinstance(v, dict) else v
-            for k, v in _literal(one.get("values_en") or one.get("value_meaning") or {}).items()
-        }
+        try:
+            values, default = [str(value) for value in _literal(one["possible-values"])], str(one["default_value"])
+            meaning = {
+                k: v["en"] if isinstance(v, dict) else v
+                for k, v in _literal(one.get("values_en") or one.get("value_meaning") or {}).items()
+            }
+            {"B": 0, "C": 1, "M": 2}[one["data_type"]]
+        except (ValueError, SyntaxError, TypeError, AttributeError, KeyError) as error:
+            raise ValueError(
+                f"evidences: {path}: of {short_repr(code)} possible-values must be a list, value_meaning an object "
+                "with a text or its 'en' for each of them, and data_type B, C or M."
+            ) from error
         if one["data_type"] == "B":
             named = {"": "no", code: "yes"}
         else:
@@ -483,20 +504,47 @@ def _object(path: Any, what: str) -> dict[str, Any]:
     return read
 
 
-def _patients(path: Any) -> Any:
+def _patients(path: Any, asked: Mapping[str, Any], severity: Mapping[str, int], place: Mapping[str, Any]) -> Any:
     """The table of patients, its columns in small letters."""
     import pandas as pd
 
     require_file(Path(path))
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (ValueError, OSError, EOFError, zlib.error, BadZipFile) as error:
+        raise ValueError(f"{path} is no table of patients, or a damaged one: {sentence(error)}") from error
     table.columns = [str(column).lower() for column in table.columns]
     table = table.rename(columns={"differential_diagnosis": "differential"})
     wanted = ["age", "sex", "initial_evidence", "pathology", "evidences", "differential"]
-    if lacking := [column for column in wanted if column not in table]:
-        raise ValueError(
-            f"{path} has no column {short_repr(lacking[0])}; patients of DDXPlus have {join_names(wanted)}."
-        )
-    return table[wanted]
+    if wrong := [column for column in wanted if [*table.columns].count(column) != 1]:
+        how = "two columns" if wrong[0] in table else "no column"
+        raise ValueError(f"{path} has {how} {short_repr(wrong[0])}; patients of DDXPlus have {join_names(wanted)}.")
+    if not len(table):
+        raise ValueError(f"{path} holds no patient.")
+    rows = [
+        _patient(f"{path}: row {i}", asked, severity, place, *cells)
+        for i, cells in enumerate(table[wanted].to_numpy().tolist(), 1)
+    ]
+    return pd.DataFrame(rows, columns=wanted)
+
+
+def _patient(
+    where: str, asked: Mapping[str, Any], severity: Mapping[str, int], place: Mapping[str, Any], *cells: str
+) -> tuple[Any, ...]:
+    """The cells of a patient, read: evidences as columns and outcomes, the differential by disease."""
+    age, sex, first, disease, evidences, differential = cells
+    if not (age.isdecimal() and int(age) < 200):  # where the last band ends
+        raise ValueError(f"{where}: age must be in whole years, got {short_repr(age)}.")
+    shown, possible = _read_list(where, evidences), _read_list(where, differential)
+    for one in possible:
+        if not (
+            isinstance(one, (list, tuple)) and len(one) == 2 and isinstance(one[1], (int, float)) and 0 <= one[1] <= 1
+        ):
+            raise ValueError(f"{where}: a differential is of diseases, each with a probability, got {short_repr(one)}.")
+    for values, known in (((first,), asked), ((disease, *(one[0] for one in possible)), severity), (shown, place)):
+        if wrong := [value for value in values if not isinstance(value, str) or value not in known]:
+            raise ValueError(f"{where}: {short_repr(wrong[0])} is none of the evidences or conditions.")
+    return int(age), sex, first, disease, [place[value] for value in shown], dict(possible)
 
 
 def _literal(value: Any) -> Any:
@@ -509,11 +557,14 @@ def _literal(value: Any) -> Any:
         return ast.literal_eval(value)
 
 
-def _read_list(path: Any, row: int, cell: str) -> Any:
+def _read_list(where: str, cell: str) -> list[Any]:
     try:
-        return _literal(cell)
-    except (ValueError, SyntaxError):
-        raise ValueError(f"{path}: row {row + 1} holds no list: {short_repr(cell)}.") from None
+        read = _literal(cell)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        read = None
+    if not isinstance(read, list):
+        raise ValueError(f"{where} holds no list: {short_repr(cell)}.")
+    return read
 
 
 def _codes(symptoms: list[str], records: Iterable[dict[str, int]], n: int) -> IntArray:
