@@ -83,7 +83,13 @@ _MORE = [
         *("skips, tree", "skips, search", "skips, ladder, known", "skips, fixed order"),
         *("marks", "marks, mixture", "marks, skips", "marks, tree", "marks, fixed tree", "marks, fixed mixture"),
         *("prices after", "prices after, ladder", "prices, marks, skips", "prices, marks, search"),
-        *("prices, marks, known", "no decision is free", "graph, a wait", "search, groups, a wait, max_cost"),
+        *(
+            "prices, marks, known",
+            "no decision is free",
+            "search, ladder",
+            "graph, a wait",
+            "search, groups, a wait, max_cost",
+        ),
         "fixed order, a visit each, max_cost",
     )
 ]

@@ -253,6 +253,11 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
             delay_cost=0.004,
         ),
     ),
+    "search, ladder": lambda: _free(
+        _Ladder(ExactFreeOrder(2000, certificate_paths=0), 0.002, 6),
+        data=(_tumours(7)[0].assign(same=1.0), _tumours(7)[1]),
+        feature_costs=0.02,
+    ),
     "few of many": lambda: _free(
         ExactFreeOrder(), data=_all_tumours(), discretizer=Discretizer(3), max_features=2, feature_costs=0.02
     ),
@@ -709,6 +714,17 @@ def _values(clf: SequentialClassifier, question: Any, session: Any, rng: np.rand
     return {f.name: _value(clf, f, session, rng) for f in question.features if rng.random() < 0.8}
 
 
+def _against_rules(clf: SequentialClassifier, session: Any, rng: np.random.Generator) -> Any:
+    """A question that was not answered, and that the rules do not leave, if there is one."""
+    told = [one.name for one in (*session.history, *session.suggestions(99))]
+    left = [name for name in map(str, clf.feature_names_in_) if name not in told]
+    if not left or clf.rules.skip:
+        return None
+    name = str(rng.choice(left))
+    column = clf.feature_names_in_.tolist().index(name)
+    return SimpleNamespace(name=name, column=column, features=(), categories=session.categories(name))
+
+
 def _in_range(session: Any, name: str, rng: np.random.Generator) -> Any:
     """A number that training showed, a category, or some marks."""
     if name == "where":
@@ -767,6 +783,8 @@ def _cases(clf: SequentialClassifier, any_order: bool) -> Iterator[dict[str, Any
             others = session.suggestions(99) if any_order and rng.random() < 0.3 else []
             if others:
                 question = others[rng.integers(len(others))]
+            if any_order and isinstance(clf.rules, Rules) and rng.random() < 0.15:  # whatever the rules say of it
+                question = _against_rules(clf, session, rng) or question
             if question is None or len(answers) == 8:
                 break
             late = [name for name in clf.known or () if name not in [answer.name for answer in session.history]]
