@@ -126,6 +126,7 @@ def test_a_method_with_a_name_on_a_file(folder: Path, run: Any) -> None:
         (["run.db", "--explore", "iris", "etana", "--price", "0.2"], "the run has no price 0.2"),
         (["run.db", "--explore", "iris", "etana(order='error')"], "the run has no method"),
         (["run.db", "--price", "0.2"], "the run has no price 0.2"),
+        (["run.db", "--positive", "ill"], "--positive must name classes of data sets whose instances are kept, got"),
         (["run.db", "--no-explorer", "--explore", "iris", "etana"], "--no-explorer leaves out"),
         (["run.db", "--no-explorer", "--instances", "3"], "--no-explorer leaves out"),
         (["run.db", "--explore", "iris", "etana", "--explore", "iris", "etana"], "is given twice"),

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import join_names, short_repr
+from seqclass._utils.text import ParameterError, join_names, short_repr
 from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
 from seqclass.evaluation.decision_curves import DecisionCurve
@@ -311,7 +311,8 @@ def decision_section(results: Results, cells: Any, price: float | None = None, p
             figures.append(curves_figure(f"curve-{place}", data, curves))
     unused = [label for i, label in enumerate(positive) if i not in used]
     if unused:
-        raise ValueError(f"positive: {short_repr(unused[0])} is no class of a data set whose instances are kept.")
+        problem = f"must name classes of data sets whose instances are kept, got {short_repr(unused[0])}."
+        raise ParameterError("positive", problem)
     if not rows:
         return element("p", "No instances are kept, so that there are no scores by class and no decision curves.")
     rows = [[*row[:2], shown, *row[2:]] for row, shown in zip(rows, prices(at_prices))]
