@@ -229,3 +229,27 @@ def test_rates_are_for_costs_that_differ_little_or_much(monkeypatch):
     monkeypatch.setattr(certificate, "rate_of", lambda mean, spread, n, failing: spread)
     assert certificate.best_rate(None, SimpleNamespace(costs=np.zeros((9, 2))), 2.0, 100) == 1.2
     assert made == [0.2, 0.5, 1.2, 3.0]
+
+
+def test_what_was_paid_for_many_groups_is_told_apart() -> None:
+    """Of 24 groups, what was paid beyond the lowest prices is more than 21 times the dearest price."""
+    n_groups = 24
+    table = np.tile([[0.9, 0.2], [0.1, 0.8]], (2 * n_groups, 1, 1))
+    problem = TableProblem(
+        [0.5, 0.5],
+        table,
+        prices=np.zeros(2 * n_groups),
+        full_prices=np.tile([1.0, 0.9], n_groups),
+        groups=np.repeat(np.arange(n_groups), 2),
+        any_order=True,
+    )
+    cases = DrawnCases(np.zeros((1, 2 * n_groups), dtype=np.intp), np.zeros((1, 2)))
+    search = DrawnSearch(problem, cases)
+    nodes = search._nodes(
+        np.zeros(2, dtype=np.intp),
+        np.ones(2, dtype=np.intp),
+        np.ones((2, 2 * n_groups), dtype=bool),
+        np.array([24.0, 23.9]),
+    )
+    first, second = search._keys(nodes)
+    assert first != second

@@ -190,8 +190,8 @@ class DrawnSearch(Search[_CaseNodes]):
         seen = np.where(nodes.asked, self.cases.answers[nodes.member[nodes.first]], -1).astype(np.int32)
         # what was paid may hang on which of a group was the first
         # parts of the dearest price by which what was paid is told apart
-        paid = np.round(nodes.extra / (self.problem.full_prices.max(initial=0.0) or 1.0) * 1e8).astype(np.int32)
-        return row_keys([np.column_stack([seen, paid])])
+        paid = np.round(nodes.extra / (self.problem.full_prices.max(initial=0.0) or 1.0) * 1e8).astype(np.int64)
+        return row_keys([seen, paid[:, None]])
 
     def _tips(self, nodes: _CaseNodes) -> tuple[FloatArray, FloatArray]:
         return np.minimum(nodes.stopping_cost, nodes.known), nodes.stopping_cost.copy()
