@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
+from seqclass._utils import pair_counts
 from seqclass._utils.information import (
     adjusted_mutual_information,
     chance_p_values,
@@ -269,3 +272,49 @@ def test_pairs_of_columns_whose_outcomes_fill_their_type(largest: int) -> None:
     (group,) = indicators(X, np.full(2, largest + 1), np.zeros(2))
     found = joint_information(group, group, normalised=False)
     assert found[0, 1] == pytest.approx(mutual_info_score(*X[both].T), abs=1e-9)
+
+
+def with_gaps(n=400, n_outcomes=9, missing=True):
+    """Columns that share information, and a class of which few rows are."""
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, n_outcomes, (n, 5)).astype(np.int8), (np.arange(n) < 30).astype(int)
+    X[:, 1] = np.where(rng.random(n) < 0.5, X[:, 0], X[:, 1])
+    X[:, 2] = 4
+    if missing:
+        X[rng.random(X.shape) < 0.1] = -1
+    return X, y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_pairs_that_occur_are_counted_where_the_tables_of_all_would_be_large(kind, missing, monkeypatch):
+    X, y = with_gaps(missing=missing)
+    Z = KINDS[kind](X) if kind == "dense" else KINDS["csc"](X)
+    entropy = np.array([mutual_info_score(column, column) for column in X.T])
+    (group,) = indicators(Z, np.full(5, 9), entropy)
+    expected = joint_information(group, group, normalised=True), shared_by_pairs(Z, y)
+    monkeypatch.setattr(pair_counts, "TUNING", pair_counts.CountingTuning(max_cells=0, cells_per_row=0))
+    np.testing.assert_allclose(joint_information(group, group, normalised=True), expected[0], atol=1e-12)
+    found = shared_by_pairs(Z, y)
+    np.testing.assert_allclose(found, expected[1], atol=1e-12)
+    assert (found[2] == 0).all(), "a constant column tells exactly nothing"
+
+
+def test_two_columns_of_many_outcomes_take_no_table_of_all_pairs() -> None:
+    X = np.random.default_rng(0).integers(0, 30_000, (300, 2))
+    (group,) = indicators(X, np.full(2, 30_000), np.log([300.0, 300.0]))
+    tracemalloc.start()
+    joint_information(group, group, normalised=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize("few", [0, 1])
+def test_pairs_are_weighed_alike_where_one_class_has_few_rows(few, monkeypatch):
+    """The blocks of columns of a class with few rows are as those of one with many."""
+    X, y = with_gaps()
+    y = y if few else 1 - y
+    expected = shared_by_pairs(X, y)
+    monkeypatch.setattr(pair_counts, "CACHE_BYTES", 1800)
+    np.testing.assert_allclose(shared_by_pairs(X, y), expected, atol=1e-12)

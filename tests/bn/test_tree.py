@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -627,3 +628,15 @@ def test_cliques_multiply_to_the_network(structure: str) -> None:
     check_cliques(model, [4, 1, 2])
     check_cliques(model, np.arange(6))
     assert TreeNetwork(structure, conditioning="ancestor").fit(X, y).cliques([0, 1]) is None
+
+
+def test_the_outcomes_of_one_feature_widen_no_tables_of_others() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 3)), rng.integers(0, 2, 300)
+    X[:, 0] = rng.permutation(np.arange(0, 6000, 20))
+    tracemalloc.start()
+    model = TreeNetwork(structure="tree").fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sorted(table.size for table in model.cpds_)[-1] == 3 * 5981 * 2
+    assert peak < 50 * 2**20

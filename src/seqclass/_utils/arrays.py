@@ -93,6 +93,7 @@ def chunks_by_size(ends: IntArray, most: int) -> Iterator[slice]:
     """Cut items of different sizes into slices of a limited total."""
     start = 0
     while start < len(ends):
+        check_deadline()
         before = int(ends[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
         yield slice(start, stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,8 @@ class CountingTuning:
     """How pairs of columns are counted, and what is worked on at a time."""
 
     max_products: int = 48  #: pairs of outcomes beyond which rows of dense columns are counted one by one
+    max_cells: int = 2**22  #: of the table of two columns, beyond which only pairs that occur are counted
+    cells_per_row: int = 16  #: of such a table, which is large only if it has more
 
 
 TUNING = CountingTuning()
@@ -88,8 +90,9 @@ def joint_information(left: Indicators, right: Indicators, normalised: bool) -> 
     result = np.empty((len(left.columns), len(right.columns)))
     missing = left.missing or right.missing
     for rows, columns, counts in joint_counts(left, right):
-        if missing:
-            information, h_left, h_right = _with_missing(counts, left.values.shape[0])
+        if missing or isinstance(counts, PairSums):
+            sums = counts if isinstance(counts, PairSums) else _sums_of(counts, left.values.shape[0])
+            information, h_left, h_right = _with_missing(*sums)
         else:
             n = left.values.shape[0]
             h_left, h_right = left.entropy[rows, None], right.entropy[None, columns]
@@ -102,15 +105,41 @@ def joint_information(left: Indicators, right: Indicators, normalised: bool) -> 
     return result
 
 
-def _with_missing(counts: IntArray, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+class PairSums(NamedTuple):
+    """Rows with both of two columns present, and sums of k log k over the counts of either and of both."""
+
+    present: IntArray
+    left: FloatArray
+    right: FloatArray
+    both: FloatArray
+
+
+def _sums_of(counts: IntArray, n: int) -> PairSums:
     by_left, by_right = counts.sum(axis=1), counts.sum(axis=0)
-    present = by_left.sum(axis=0)
+    left, right = n_log_n(by_left, n).sum(axis=0), n_log_n(by_right, n).sum(axis=0)
+    return PairSums(by_left.sum(axis=0), left, right, n_log_n(counts, n).sum(axis=(0, 1)))
+
+
+def _with_missing(
+    present: IntArray, left: FloatArray, right: FloatArray, both: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     some = np.maximum(present, 1)
     log_n = np.log(some)
-    h_left = np.maximum(log_n - n_log_n(by_left, n).sum(axis=0) / some, 0.0)
-    h_right = np.maximum(log_n - n_log_n(by_right, n).sum(axis=0) / some, 0.0)
-    h_joint = log_n - n_log_n(counts, n).sum(axis=(0, 1)) / some
+    h_left = np.maximum(log_n - left / some, 0.0)
+    h_right = np.maximum(log_n - right / some, 0.0)
+    h_joint = log_n - both / some
     return np.maximum(h_left + h_right - h_joint, 0.0), h_left, h_right
+
+
+def pair_information(counts: IntArray | PairSums, n: int) -> tuple[FloatArray, IntArray]:
+    """Information of each pair times the rows with both present, and their number."""
+    if isinstance(counts, PairSums):
+        return (n_log_n(counts.present, n) - counts.right) - (counts.left - counts.both), counts.present
+    present = counts.sum(axis=(0, 1))
+    of_right = n_log_n(present, n) - n_log_n(counts.sum(axis=0), n).sum(axis=0)
+    # of a constant feature exactly nothing
+    given_left = n_log_n(counts.sum(axis=1), n).sum(axis=0) - n_log_n(counts, n).sum(axis=0).sum(axis=0)
+    return of_right - given_left, present
 
 
 @lru_cache(maxsize=2)
@@ -125,11 +154,21 @@ def n_log_n(counts: IntArray, n: int) -> FloatArray:
     return np.asarray(xlogy(counts, counts))
 
 
-def joint_counts(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, IntArray]]:
-    """Counts (outcomes of left, of right, left columns, right columns) of one block of pairs after the other."""
+def joint_counts(
+    left: Indicators, right: Indicators, n: int | None = None
+) -> Iterator[tuple[slice, slice, IntArray | PairSums]]:
+    """Counts (outcomes of left, of right, left columns, right columns) of one block of pairs after the other.
+
+    Where the table of a pair would be large, the sums of its counts. Blocks are those of ``n`` rows, so that they are
+    alike for parts of the rows.
+    """
     dense = not sp.issparse(left.values)
+    n = left.values.shape[0] if n is None else n
+    if left.n_outcomes * right.n_outcomes > max(TUNING.max_cells, TUNING.cells_per_row * n):
+        yield from _sums_of_those_that_occur(left, right)
+        return
     if dense and left.n_indicators * right.n_indicators > TUNING.max_products:
-        yield from _tables_by_counting(left, right)
+        yield from _tables_by_counting(left, right, n)
         return
     left.build()
     right.build()
@@ -153,6 +192,24 @@ def joint_counts(left: Indicators, right: Indicators) -> Iterator[tuple[slice, s
             yield rows, columns, table[: left.n_outcomes, : right.n_outcomes]
 
 
+def _sums_of_those_that_occur(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, PairSums]]:
+    """Sums of one pair after the other, as many outcomes never meet."""
+    n = left.values.shape[0]
+    for i in range(len(left.columns)):
+        a = _column(left.values, i)
+        for j in range(len(right.columns)):
+            b = _column(right.values, j)
+            there = (a >= 0) & (b >= 0)
+            kinds = a[there], b[there], a[there] * right.n_outcomes + b[there]
+            sums = [n_log_n(np.unique(kind, return_counts=True)[1], n).sum().reshape(1, 1) for kind in kinds]
+            yield slice(i, i + 1), slice(j, j + 1), PairSums(there.sum().reshape(1, 1), *sums)
+
+
+def _column(values: Any, j: int) -> IntArray:
+    column = values[:, [j]]
+    return np.asarray(column.toarray() if sp.issparse(column) else column).ravel().astype(np.int64)
+
+
 def _index(n_indicators: int, m: int, part: slice) -> IntArray:
     return np.asarray((np.arange(n_indicators)[:, None] * m + np.arange(part.start, part.stop)).ravel())
 
@@ -167,9 +224,9 @@ def _complete(inner: FloatArray, left: IntArray, right: IntArray, n: int) -> Int
     return table
 
 
-def _tables_by_counting(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, IntArray]]:
+def _tables_by_counting(left: Indicators, right: Indicators, n: int) -> Iterator[tuple[slice, slice, IntArray]]:
     """Contingency tables by counting rows, for many outcomes."""
-    n, m = left.values.shape
+    m = len(left.columns)
     n_left, n_right = left.n_outcomes + left.missing, right.n_outcomes + right.missing
     cells = n_left * n_right
     dtype = smallest_int(cells * m)

@@ -15,9 +15,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.special import xlogy
 
-from seqclass._utils.arrays import CHUNK_BYTES, TIE, BoolArray, FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import (
+    CHUNK_BYTES,
+    TIE,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    chunks,
+    chunks_by_size,
+    smallest_int,
+)
 from seqclass._utils.information import _mutual_information, canonical, contingency_table
-from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
+from seqclass._utils.pair_counts import Indicators, joint_counts, pair_information
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import (
     conditional_information,
@@ -52,15 +61,16 @@ def conditional_mutual_information(
     missing = bool(values.size) and bool(values.min() < 0)
     order = np.argsort(-sizes, kind="stable")  # features of about as many outcomes go together
     of_class = [X[codes == c] for c in range(n_classes)]
+    most = max(part.shape[0] for part in of_class)
     result = np.empty((X.shape[1], X.shape[1]), dtype=dtype)
     blocks = [order[part] for part in _feature_blocks(sizes[order])]
     for i, left in enumerate(blocks):
         a = _class_indicators(of_class, left, sizes, missing)
         for right in blocks[i:]:
             b = a if right is left else _class_indicators(of_class, right, sizes, missing)
-            for parts in zip(*map(joint_counts, a, b)):
+            for parts in zip(*(joint_counts(*pair, n=most) for pair in zip(a, b))):
                 rows, others, _ = parts[0]
-                information, present = map(sum, zip(*(_pair_information(counts, X.shape[0]) for _, _, counts in parts)))
+                information, present = map(sum, zip(*(pair_information(counts, X.shape[0]) for _, _, counts in parts)))
                 value = np.maximum(information / np.maximum(present, 1), 0)
                 result[np.ix_(left[rows], right[others])] = value
                 result[np.ix_(right[others], left[rows])] = value.T
@@ -81,15 +91,6 @@ def _class_indicators(of_class: list[Any], features: IntArray, sizes: IntArray, 
     """Some features of the rows of each class, ready to be counted jointly with others."""
     width = max(2, int(sizes[features].max()))
     return [Indicators(features, X[:, features], width, missing, np.empty(0)) for X in of_class]
-
-
-def _pair_information(counts: IntArray, n: int) -> tuple[FloatArray, IntArray]:
-    """Information of each pair times the rows with both present, and their number."""
-    present = counts.sum(axis=(0, 1))
-    of_right = n_log_n(present, n) - n_log_n(counts.sum(axis=0), n).sum(axis=0)
-    # of a constant feature exactly nothing
-    given_left = n_log_n(counts.sum(axis=1), n).sum(axis=0) - n_log_n(counts, n).sum(axis=0).sum(axis=0)
-    return of_right - given_left, present
 
 
 def check_pairs(sizes: IntArray, n_classes: int) -> None:
@@ -231,21 +232,24 @@ class Learner:
         if self.pairs is not None:
             places = [slice(start, start + size) for start, size in zip(self._starts.tolist(), self.sizes.tolist())]
             return [self.pairs[:, places[a], places[b]].transpose(1, 2, 0).copy() for a, b in edges.tolist()]
-        X, y, V = self.X, self.codes.astype(np.intp), int(self.sizes.max(initial=1)) + 1
+        X, y, C = self.X, self.codes.astype(np.intp), self.n_classes
         counts: list[FloatArray] = []
-        for part in chunks(len(edges), 40.0 * X.shape[0] + 16.0 * V * V * self.n_classes):
+        for part in self._chunks(edges, 40 * X.shape[0]):
             child, parent = edges[part].T
             # a slot for the missing cells in front of the outcomes spares a mask
-            key = dense_columns(X, child).astype(np.intp) + 1 + np.arange(len(child)) * V
-            key *= V
+            shapes = self.sizes[edges[part]].astype(np.intp) + 1
+            ends = np.cumsum(shapes.prod(axis=1) * C)
+            key = dense_columns(X, child).astype(np.intp) + 1
+            key *= shapes[:, 1]
             key += dense_columns(X, parent)
             key += 1
-            key *= self.n_classes
+            key *= C
+            key += np.append(0, ends[:-1])
             key += y[:, None]
             repeated = None if self.weight is None else np.repeat(self.weight, len(child))
-            flat = np.bincount(key.ravel(), repeated, minlength=len(child) * V * V * self.n_classes).astype(np.float64)
-            for one, a, b in zip(flat.reshape(len(child), V, V, self.n_classes), child, parent):
-                counts.append(one[1 : self.sizes[a] + 1, 1 : self.sizes[b] + 1].copy())
+            flat = np.bincount(key.ravel(), repeated, minlength=int(ends[-1])).astype(np.float64)
+            for one, shape in zip(np.split(flat, ends[:-1]), shapes.tolist()):
+                counts.append(one.reshape(*shape, C)[1:, 1:].copy())
         return counts
 
     @property
@@ -287,8 +291,10 @@ class Learner:
                 pays[i] = pays_off(table, self.single(int(child)), self.alpha, self.smoothing, self.unit)
         return pays
 
-    def _chunks(self, edges: IntArray) -> Iterator[slice]:
-        return chunks(len(edges), 8.0 * float(self.sizes.max(initial=1)) ** 2 * self.n_classes)
+    def _chunks(self, edges: IntArray, beside: int = 0) -> Iterator[slice]:
+        """Cut edges into slices whose tables, and so many bytes beside each, fit into memory."""
+        tables = (self.sizes[edges].astype(np.intp) + 1).prod(axis=1) * self.n_classes
+        return chunks_by_size(np.cumsum(16 * tables + beside), CHUNK_BYTES)
 
 
 #: Name of the class's node in graphs.
