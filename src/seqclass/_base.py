@@ -35,8 +35,10 @@ from seqclass.fitting._fit import Fit, change_costs, with_costs
 from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import time_step
+from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import AcquisitionProblem, BeliefState, Policy
+from seqclass.pomdp.rules import Rules
 from seqclass.pomdp.solve_info import OrderingChoice
 
 __all__ = ["BaseSequentialClassifier"]
@@ -588,5 +590,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         costs.unit_name()
         require(self.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
         require(isinstance(vars(self).get("timings_"), dict), "timings_ is no table")
-        for name, kind in (("held_out_", HeldOut), ("kept_", Kept), ("provenance_", Provenance)):
+        Rules.from_value(getattr(self, "rules", None))
+        chosen = {"observation_model", "solver", "discretizer", "selector", "calibrate", "order"}
+        require(chosen <= set(vars(self).get("_chosen", chosen)), "a setting that was chosen is missing")
+        parts = {"held_out_": HeldOut, "kept_": Kept, "provenance_": Provenance, "choice_": Choice}
+        for name, kind in parts.items():
             require(isinstance(vars(self).get(name), (kind, type(None))), f"{name} is of another kind")

@@ -503,6 +503,8 @@ class Prices(Readable):
         full = check_costs(require_array(self, "full", "f", None), "full")
         discounted = check_costs(require_array(self, "discounted", "f", len(full)), "discounted")
         require((discounted <= full).all(), "discounted prices are above full ones")
+        known = isinstance(self.after, tuple) and all(isinstance(one, PriceAfter) for one in self.after)
+        require(known, "prices after answers are of another kind")
         check_stored_groups(self, len(full))
         if self.bundles is not None:
             require_array(self, "bundles", "iu", len(full), low=-1, high=len(self.bundle_names) - 1)

@@ -21,9 +21,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqclass import Costs, SequentialClassifier, etana, load
+from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, SkipRule, etana, load
 from seqclass.cli import main
 from seqclass.costs import Prices, Visits
+from seqclass.exams import estimate
+from seqclass.fitting.choice import Candidate, Choice
 from seqclass.persistence import ModelFileError
 from seqclass.pomdp import ExactValueIteration, LinearThresholdSPSA, Lookahead
 
@@ -338,13 +340,16 @@ def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part
         ("prices", "visits", Visits(0.1, np.zeros(2), 0.0, 0), "max_panel is wrong"),
         ("info", "scope", "x", "info is none of a solver"),
         ("info", "upper", 10**30, "upper is no number"),
+        ("prices", "after", np.zeros(2), "prices after answers are of another kind"),
+        ("provenance", "versions", (("python", "3", "4"),), "versions of another form"),
+        ("provenance", "n_rows", "", "a wrong number"),
     ],
 )
-def test_what_is_told_of_visits_and_bounds_is_checked(
+def test_what_is_told_of_visits_bounds_and_the_fit_is_checked(
     tmp_path: Path, part: str, name: str, value: Any, told: str
 ) -> None:
     clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
-    holder = clf.agent_.prices if part == "prices" else clf.agent_.policy.info
+    holder = {"prices": clf.agent_.prices, "info": clf.agent_.policy.info, "provenance": clf.provenance_}[part]
     object.__setattr__(holder, name, value)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=told):
@@ -374,7 +379,11 @@ def test_ten_thousand_changed_files(tmp_path: Path, models: dict[str, Path], bou
 
 @pytest.mark.parametrize(
     ("name", "setting"),
-    [("charge_missing", {"feature_costs": Costs(charge_missing=0.5)}), ("handle_unknown", {"handle_unknown": "guess"})],
+    [
+        ("charge_missing", {"feature_costs": Costs(charge_missing=0.5)}),
+        ("handle_unknown", {"handle_unknown": "guess"}),
+        ("rules must be", {"rules": 11}),
+    ],
 )
 def test_settings_that_a_fitted_classifier_goes_by_are_checked(
     tmp_path: Path, models: dict[str, Path], name: str, setting: dict[str, Any]
@@ -382,4 +391,41 @@ def test_settings_that_a_fitted_classifier_goes_by_are_checked(
     clf = load(models["classes"]).set_params(**setting)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=name):
+        load(tmp_path / "model.seq")
+
+
+TRIED = Candidate("naive Bayes", 0.08, (0.06, 0.10), 0.0, 0.0, 0.03, 0.05, 3.0, 1.2)
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        (Choice("naive Bayes", (replace(TRIED, above_std_error=None),)), "a candidate is not the array"),
+        (Choice("naive Bayes", (replace(TRIED, cost_interval=(0.1,)),)), "a candidate is not the array"),
+        (3, "choice_ is of another kind"),
+    ],
+)
+def test_what_was_tried_is_checked(tmp_path: Path, models: dict[str, Path], choice: Any, told: str) -> None:
+    clf: Any = load(models["classes"])
+    clf.choice_ = choice
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=told):
+        load(tmp_path / "model.seq")
+
+
+def test_states_of_a_score_are_checked(tmp_path: Path) -> None:
+    plan = estimate({"b": [0.0, 1.0]}, target="ability", max_items=1)
+    states = replace(plan.states, tables=np.concatenate([plan.states.tables] * 2))
+    replace(plan, states=states).save(tmp_path / "plan.seq")
+    with pytest.raises(ModelFileError, match="n_outcomes is not the array"):
+        load(tmp_path / "plan.seq")
+
+
+def test_skip_logic_of_other_columns_is_refused(tmp_path: Path) -> None:
+    X, y = np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9)
+    rules = Rules(skip=SkipLogic([SkipRule(1, after=0, answers=[1])]))
+    clf = etana(order="adaptive", feature_costs=0.1, n_bins=2, rules=rules).fit(X, y)
+    clf.agent_.problem.limits.rules.answers.features[0] = 2**62
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match="skip logic is of other features"):
         load(tmp_path / "model.seq")

@@ -143,9 +143,11 @@ class Provenance(Readable):
         return self.text()
 
     def _check_stored(self) -> None:
+        pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.versions)
+        require(pairs, "provenance holds versions of another form")
         texts = (self.date, self.source, self.digest, self.target or "", *sum(self.versions, ()))
         require(all(isinstance(text, str) for text in texts), "provenance holds what is no text")
-        counts = (self.n_classes, self.n_rows or 0)
+        counts = (self.n_classes, 0 if self.n_rows is None else self.n_rows)
         require(all(type(n) is int and n >= 0 for n in counts), "provenance holds a wrong number")
 
 

@@ -15,9 +15,10 @@ from scipy.special import logsumexp, softmax
 from seqclass._utils.arrays import LEAST_CHANCE, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored, save
+from seqclass._utils.stored import check_array, require, require_array, require_numbers, require_part
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.agent.agent import feature_name
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
@@ -133,6 +134,11 @@ class ScorePlan(Readable, Stored):
         zero, one = self.scale
         unit = f" on the scale {zero:g} ± {one:g}" if self.scale != (0.0, 1.0) else ""
         return f"{self.states.target}{unit} from {len(self.states.tables)} items, {self.confidence:.0%} intervals"
+
+    def _check_stored(self) -> None:
+        n = require_part(self, "classifier", SequentialClassifier).n_features_in_
+        require(len(require_part(self, "states", ScoreStates).tables) == n, "states are of other items")
+        check_array(np.array([self.widening, self.confidence, *self.scale]), "scale", "f", 4)
 
     def save(self, path: Any) -> None:
         """Write the plan to a file, which `seqclass.load` and the command line read.
@@ -454,6 +460,15 @@ class ScoreStates(Readable, Stored):
     person: IntArray
     target: str
     cost: str
+
+    def _check_stored(self) -> None:
+        n = len(check_distribution(require_numbers(self, "prior", None), None, "prior"))
+        require_numbers(self, "values", n)
+        require_array(self, "person", "i", n, low=-1)
+        tables = require_array(self, "tables", "f", None, None, n, low=0.0, high=1.0 + 1e-9)
+        require_array(self, "n_outcomes", "i", len(tables), low=1, high=tables.shape[1])
+        known = self.target in ("accuracy", "ability") and self.cost in ("squared", "absolute")
+        require(known and not np.isnan(tables).any(), "states are of another score")
 
     @classmethod
     def learn(cls, model: ItemResponse, persons: IntArray | None, target: str, cost: str) -> ScoreStates:

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import check_array, require
 from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import range_text
 from seqclass.fitting.held_out import HeldOut, Interval
@@ -62,6 +63,11 @@ class Candidate(Readable):
     n_features: float
     seconds: float
 
+    def _check_stored(self) -> None:
+        require(type(self.name) is str, "the name of a candidate is no text")
+        numbers = {name: value for name, value in vars(self).items() if name not in ("name", "cost_interval")}
+        check_array(np.array([*numbers.values(), *self.cost_interval]), "a candidate", "f", len(numbers) + 2)
+
 
 @register
 @dataclass(frozen=True, repr=False)
@@ -96,6 +102,11 @@ class Choice(Readable):
     chosen: str
     candidates: tuple[Candidate, ...]
     skipped: tuple[str, ...] = ()
+
+    def _check_stored(self) -> None:
+        tried = isinstance(self.candidates, tuple) and all(isinstance(one, Candidate) for one in self.candidates)
+        texts = isinstance(self.skipped, tuple) and all(type(text) is str for text in (self.chosen, *self.skipped))
+        require(tried and texts, "choice_ holds what was not tried")
 
     def _table(self) -> Any:
         import pandas as pd

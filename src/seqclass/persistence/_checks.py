@@ -100,6 +100,8 @@ def _check_model(agent: Agent, classes: Any) -> None:
     require(same, "model_ has other outcomes than coder_")
     require(problem.n_classes == len(classes), "problem_ has other classes")
     require(problem.features.max(initial=-1) < len(support), "problem_ has other features")
+    if problem.limits.rules is not None and (answers := problem.limits.rules.answers) is not None:
+        require(answers.features.max(initial=-1) < len(support), "skip logic is of other features")
     single = np.array(
         [problem.structure.bundle(question) is None for question in range(problem.n_questions)], dtype=bool
     )
