@@ -193,7 +193,8 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         joint = 0 if question.get("known") else math.prod(counts[feature] for feature in own)
         first.append(n_rows if len(own) > 1 else starts[own[0]])
         sizes.append(len(table) if table else joint if len(own) > 1 else counts[own[0]])
-        rows, n_rows = rows + (table or []), n_rows + (sizes[-1] if len(own) > 1 else 0)
+        rows += table or []
+        n_rows += sizes[-1] if len(own) > 1 else 0
     limited = content["max_questions"] is not None
     visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
     waits = [delay * visits["delay_cost"] for delay in visits["delays"]]
