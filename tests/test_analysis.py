@@ -40,6 +40,7 @@ from seqclass.pomdp import (
     StoppingValue,
     TableProblem,
     acquire,
+    dual_bound,
     evaluate,
 )
 from seqclass.pomdp.account import Account, prices_without_visits
@@ -702,6 +703,33 @@ def test_rare_histories_are_decided_by_their_belief() -> None:
     result = sensitivity(problem, FirstK(None, certificate_paths=0).solve(problem))
     assert result.decision_cost[1, 1] == pytest.approx(rare, rel=1e-2, abs=0)
     assert result.decision_cost.sum() == pytest.approx(1.0)
+
+
+def test_a_classifier_stands_for_its_problem_and_policy_and_a_function_for_a_policy() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(feature_costs=0.05, solver=FirstK(1, certificate_paths=0)).fit(X, y)
+    problem, policy = clf.problem_, clf.policy_
+
+    def ask_one(belief: BeliefState) -> Any:
+        return np.full(len(belief), 0 if belief.stage == 0 else DECIDE)
+
+    for find in (class_profile, entropy_path, feature_values, sensitivity, what_if):
+        expected = repr(find(problem, policy))
+        assert repr(find(clf)) == expected
+        if find is not feature_values:  # which wants to know what a policy expects
+            assert repr(find(clf, ask_one)) == expected
+        with pytest.raises(TypeError, match="problem must be an AcquisitionProblem or a fitted classifier"):
+            find(policy, policy)
+        with pytest.raises(TypeError, match="policy must be a Policy"):
+            find(problem, clf)
+        with pytest.raises(TypeError, match="policy is needed beside a problem"):
+            find(problem)
+    assert repr(reachable_beliefs(clf, policy)) == repr(reachable_beliefs(problem, ask_one))
+    assert regret(clf, policy, ask_one).regret == 0
+    with pytest.raises(TypeError, match="other must be a Policy"):
+        regret(problem, policy, problem)
+    with pytest.raises(TypeError, match=r"values must be a ValueFunction, such as policy\.values"):
+        dual_bound(problem, policy)
 
 
 def test_what_is_no_policy_is_refused_by_name():

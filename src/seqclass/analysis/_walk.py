@@ -11,7 +11,6 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass.pomdp import Policy
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, walk_policy
 from seqclass.pomdp.walk import MAX_HISTORIES as MAX_HISTORIES
@@ -29,7 +28,6 @@ def collect(
     start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[T, str]:
     """Sum up the stages of the walk, from some beliefs or how cases begin, by their probabilities; and how it went."""
-    policy = as_policy(policy)
 
     def run(answers: ObservationSource, max_histories: float) -> tuple[T, str]:
         total = simulation.total(answers)

@@ -13,10 +13,10 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
-from seqclass.pomdp import Policy
 from seqclass.pomdp.names import Names
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.solvers.simple import FixedLengthPolicy
+from seqclass.pomdp.worlds import Asked, Game, game_and_policy, game_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,8 +80,8 @@ class ReachableBeliefs(Readable):
 
 
 def reachable_beliefs(
-    problem: AcquisitionProblem,
-    policy: Policy | None = None,
+    problem: Game,
+    policy: Asked = None,
     *,
     tolerance: float = 1e-9,
     method: str = "auto",
@@ -93,11 +93,11 @@ def reachable_beliefs(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem, such as ``problem_`` of a fitted classifier.
-    policy : Policy, optional
-        The policy that says when to stop, such as ``policy_`` of a fitted classifier. By default every feature is asked
-        for.
+    problem : AcquisitionProblem or fitted classifier
+        The problem, or a classifier for its problem.
+    policy : Policy or callable, optional
+        The policy that says when to stop, such as ``policy_`` of a fitted classifier, or a function of the belief. By
+        default every feature is asked for.
     tolerance : float
         Beliefs of a stage that differ by less than this, in every class, may be merged into their mean.
     method : {"auto", "exact", "simulation"}
@@ -131,7 +131,8 @@ def reachable_beliefs(
     """
     check_real(tolerance, "tolerance", 1e-15, 1.0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
-    policy = FixedLengthPolicy(problem) if policy is None else policy
+    problem, _ = game_of(problem)
+    policy = FixedLengthPolicy(problem) if policy is None else as_policy(policy, problem)
     merged, served = collect(problem, policy, lambda levels: list(_merge_equal(levels, tolerance)), simulation)
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*merged))
     return ReachableBeliefs(stage, belief, probability, asked, decision, served, problem.names)
@@ -199,8 +200,8 @@ class EntropyPath(Readable):
 
 
 def entropy_path(
-    problem: AcquisitionProblem,
-    policy: Policy,
+    problem: Game,
+    policy: Asked = None,
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -212,7 +213,7 @@ def entropy_path(
     Parameters
     ----------
     problem, policy, method, n_paths, max_histories, random_state
-        As in `reachable_beliefs`; the policy must be given.
+        As in `evaluate`: a fitted classifier stands for its problem and its policy.
 
     Returns
     -------
@@ -228,6 +229,7 @@ def entropy_path(
     >>> path.overall.round(3), path.going_on.round(3)  # the less certain ones go on
     (array([0.693, 0.418, 0.319]), array([0.693, 0.474,   nan]))
     """
+    problem, _, policy = game_and_policy(problem, policy)
     sums, served = collect(problem, policy, _sum_entropies, Simulation(method, n_paths, max_histories, random_state))
     asked, going_on, ended, stopped = sums.T
     overall = going_on + np.cumsum(stopped)

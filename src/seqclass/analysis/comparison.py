@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, with_component
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk_to_end
+from seqclass.pomdp.worlds import Game, game_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,9 +80,9 @@ class Regret(Readable):
 
 
 def regret(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    other: Policy,
+    problem: Game,
+    policy: Policy | Callable[[BeliefState], Any],
+    other: Policy | Callable[[BeliefState], Any],
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -93,9 +95,9 @@ def regret(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem, such as ``problem_`` of a fitted classifier.
-    policy, other : Policy
+    problem : AcquisitionProblem or fitted classifier
+        The problem, or a classifier for its problem.
+    policy, other : Policy or callable
         The policies, such as a simple one and the optimal one. Two randomised policies draw their lots independently.
     method, n_paths, max_histories, random_state
         See `reachable_beliefs`.
@@ -115,9 +117,11 @@ def regret(
     array([0.   , 0.018, 0.   ])
     """
     simulation = Simulation(method, n_paths, max_histories, random_state)
+    problem, _ = game_of(problem)
+    pair = as_policy(policy, problem), as_policy(other, problem, "other")
 
     def run(answers: ObservationSource, limit: float) -> Regret:
-        return _Pair(problem, policy, other, answers, simulation.total(answers)).run(limit)
+        return _Pair(problem, pair, answers, simulation.total(answers)).run(limit)
 
     require_fixed_order(problem, "regret", "evaluate for each of the two")
     require_no_visits(problem, "regret", "evaluate for each of the two")
@@ -128,10 +132,9 @@ class _Pair:
     """Two policies on the same histories; a row is dropped once both have stopped."""
 
     def __init__(
-        self, problem: AcquisitionProblem, policy: Policy, other: Policy, answers: ObservationSource, total: float
+        self, problem: AcquisitionProblem, policies: tuple[Policy, Policy], answers: ObservationSource, total: float
     ) -> None:
-        self.problem, self.answers, self.total = problem, answers, total
-        self.policies = as_policy(policy), as_policy(other)
+        self.problem, self.policies, self.answers, self.total = problem, policies, answers, total
         self.cost = np.zeros(2)
         self.square = 0.0
         self.part: list[list[float]] = []  # a stage's early and late regret, and their weights

@@ -14,6 +14,7 @@ from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, r
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
+from seqclass.pomdp.worlds import Asked, Game, game_and_policy
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,8 +74,8 @@ class FeatureValues(Readable):
 
 
 def feature_values(
-    problem: AcquisitionProblem,
-    policy: Policy,
+    problem: Game,
+    policy: Asked = None,
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -86,7 +87,7 @@ def feature_values(
     Parameters
     ----------
     problem, policy, method, n_paths, max_histories, random_state
-        As in `reachable_beliefs`; the policy must be given.
+        As in `evaluate`: a fitted classifier stands for its problem and its policy.
 
     Returns
     -------
@@ -106,6 +107,7 @@ def feature_values(
     >>> values.asked.round(2), values.gain.round(3), values.saving.round(3)
     (array([1.  , 0.55]), array([0.35 , 0.064]), array([0.323, 0.024]))
     """
+    problem, _, policy = game_and_policy(problem, policy)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     sums, served = collect(problem, policy, lambda levels: _sum_by_question(policy, levels), simulation)
     reached, asked, price, gain, saving, expected = sums
@@ -236,8 +238,8 @@ class ClassProfile(Readable):
 
 
 def class_profile(
-    problem: AcquisitionProblem,
-    policy: Policy,
+    problem: Game,
+    policy: Asked = None,
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -249,7 +251,7 @@ def class_profile(
     Parameters
     ----------
     problem, policy, method, n_paths, max_histories, random_state
-        As in `reachable_beliefs`; the policy must be given.
+        As in `evaluate`: a fitted classifier stands for its problem and its policy.
 
     Returns
     -------
@@ -264,6 +266,7 @@ def class_profile(
     >>> profile.n_features.round(2), profile.decision_given_class.round(2).tolist()
     (array([1.9, 1.2]), [[0.81, 0.19], [0.04, 0.96]])
     """
+    problem, _, policy = game_and_policy(problem, policy)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     (joint, price, stages), served = collect(problem, policy, lambda levels: _sum_by_class(problem, levels), simulation)
     by_class, n = stages.sum(axis=1), problem.n_classes

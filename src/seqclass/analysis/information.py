@@ -19,12 +19,13 @@ from seqclass._utils.validation import check_choice, check_distribution, check_i
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, perfect_cost
+from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, observations, set_question
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.walk import ALL
-from seqclass.pomdp.worlds import Game, game_of
+from seqclass.pomdp.worlds import Asked, Game, game_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +180,7 @@ class ValueOfInformation(Readable):
 
 def value_of_information(
     problem: Game,
-    policy: Policy | None = None,
+    policy: Asked = None,
     *,
     belief: BeliefState | npt.ArrayLike | None = None,
     max_pairs: int = 300,
@@ -197,8 +198,9 @@ def value_of_information(
     ----------
     problem : AcquisitionProblem or fitted classifier
         What may be asked at what price, and what decisions cost.
-    policy : Policy, optional
-        The policy; by default that of the classifier, or of a problem what its default solver finds.
+    policy : Policy or callable, optional
+        The policy, or a function of the belief; by default that of the classifier, or of a problem what its default
+        solver finds.
     belief : BeliefState or array-like of shape (n_classes,), optional
         What is known: a belief, or probabilities of the classes when nothing has been asked, for which the policy is
         then planned if none is given. Of a batch of cases all figures are means. By default, how cases begin.
@@ -252,19 +254,20 @@ def value_of_information(
     (array([0.08, 0.  ]), 4587)
     """
     problem, agent = game_of(problem)
-    policy = agent.policy if policy is None and agent is not None else policy
+    planned: Policy | None = None if agent is None else agent.policy
+    planned = planned if policy is None else as_policy(policy, problem)
     check_integer(max_pairs, "max_pairs", 0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     many = None if population is None else _n_cases(population, periods, discount)
     if belief is not None and not isinstance(belief, BeliefState):
         named = in_order(belief, "belief", problem.names.classes)
         probability = check_distribution(named, problem.n_classes, "belief")
-        if policy is None:  # it is planned for these cases, not for those of the prior
+        if planned is None:  # it is planned for these cases, not for those of the prior
             problem = problem.replace(prior=probability)
         belief = problem.initial_belief().replace(probabilities=probability[None])
     first, weight = _first(problem, belief)
-    if policy is None:
-        policy = without_certificate(default_solver(problem, random_state)).solve(problem)
+    if planned is None:
+        planned = without_certificate(default_solver(problem, random_state)).solve(problem)
     now = float(weight @ deciding_cost(first))
     free = _in_any_order(first)
     after, price, known = _ask_each(free, weight)
@@ -272,7 +275,7 @@ def value_of_information(
     pairs, pair_price, pair_value = _pairs(free, weight, now, np.where(known, value, -1.0), max_pairs)
     spent, n_questions = float(weight @ first.spent), problem.n_questions
     summarise = partial(_sum_costs_and_gains, n_questions=n_questions, spent=spent)
-    along, how = collect(first.problem, policy, summarise, simulation, (first, weight))
+    along, how = collect(first.problem, planned, summarise, simulation, (first, weight))
     n = np.inf if how == "exact" else float(n_paths)
     (paid, cost, squares), (asked, total, square) = along
     mean = ratio(total, asked)

@@ -18,13 +18,14 @@ from seqclass.pomdp import DECIDE, Policy, Solver
 from seqclass.pomdp.account import pays_in_full, price_levels, prices_without_visits
 from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
 from seqclass.pomdp.names import Names
-from seqclass.pomdp.policy import BorrowedPolicy, as_policy
+from seqclass.pomdp.policy import BorrowedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.panel_policy import panel_prices
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.ties import affords
+from seqclass.pomdp.worlds import Asked, Game, game_and_policy
 
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "sensitivity", "what_if"]
 
@@ -115,8 +116,8 @@ class WhatIf(Readable):
 
 
 def what_if(
-    problem: AcquisitionProblem,
-    policy: Policy,
+    problem: Game,
+    policy: Asked = None,
     *,
     prices: npt.ArrayLike | Mapping[int | str, float] | None = None,
     decision_costs: npt.ArrayLike | None = None,
@@ -133,10 +134,8 @@ def what_if(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
-        The problem, such as ``problem_`` of a fitted classifier.
-    policy : Policy
-        Its policy, such as ``policy_`` of a fitted classifier.
+    problem, policy
+        As in `evaluate`: a fitted classifier stands for its problem and its policy.
     prices : array-like of shape (n_questions,) or mapping of str or int to float, optional
         New price of each question, or of some: of questions by their names in ``problem.names``, or of *features* by
         their numbers, which are those of ``problem.features`` and not places in ``problem.prices``. Where the order
@@ -171,7 +170,8 @@ def what_if(
     >>> round(result.before.n_features, 2), round(result.after.n_features, 2), round(result.change, 3)
     (1.55, 1.55, -0.021)
     """
-    policy, changes = as_policy(policy), dict[str, FloatArray]()
+    problem, _, policy = game_and_policy(problem, policy)
+    changes = dict[str, FloatArray]()
     if prices is not None:
         alone = 0.0 if problem.visits is None else problem.visits.single_costs
         new = _new_prices(problem, prices) + alone
@@ -260,8 +260,8 @@ class Sensitivity(Readable):
 
 
 def sensitivity(
-    problem: AcquisitionProblem,
-    policy: Policy,
+    problem: Game,
+    policy: Asked = None,
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -273,7 +273,7 @@ def sensitivity(
     Parameters
     ----------
     problem, policy, method, n_paths, max_histories, random_state
-        As in `reachable_beliefs`; the policy must be given.
+        As in `evaluate`: a fitted classifier stands for its problem and its policy.
 
     Returns
     -------
@@ -295,6 +295,7 @@ def sensitivity(
     >>> result.price.round(2), result.decision_cost.round(3).tolist()
     (array([1.  , 0.55]), [[0.405, 0.095], [0.02, 0.48]])
     """
+    problem, _, policy = game_and_policy(problem, policy)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     (price, full, joint, paid), served = collect(problem, policy, lambda levels: _shares(problem, levels), simulation)
     cost = float(paid + (joint * problem.decision_costs).sum())

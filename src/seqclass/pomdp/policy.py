@@ -375,13 +375,13 @@ def with_info(policy: _Policy, **changes: object) -> _Policy:
     return other
 
 
-def as_policy(policy: object, problem: AcquisitionProblem | None = None) -> Policy:
+def as_policy(policy: object, problem: AcquisitionProblem | None = None, name: str = "policy") -> Policy:
     """What was given where a policy is meant; of a problem that is known a function as well (see `FunctionPolicy`)."""
     if isinstance(policy, Policy):
         return policy
     if problem is None or isinstance(policy, type) or not callable(policy):
         raise TypeError(
-            "policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, or "
+            f"{name} must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, or "
             f"FunctionPolicy(problem, function); got {short_repr(policy)}."
         )
     return FunctionPolicy(problem, policy)

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_kind
 from seqclass.pomdp.margins import DrawnMeans, DrawnValues, StratifiedAnswers, quantile
 from seqclass.pomdp.needs import check_problem, require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
@@ -124,6 +124,7 @@ def dual_bound(
     """
     check_problem(problem)
     values = _Nothing(problem, problem.n_stages) if values is None else values
+    check_kind(values, ValueFunction, "values", "a ValueFunction, such as policy.values, or None")
     simulation = Simulation(method, check_integer(n_paths, "n_paths", 2), max_histories, random_state)
     require_fixed_order(problem, "dual_bound", "certify")
     require_no_visits(problem, "dual_bound", "certify")

@@ -14,6 +14,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp.alpha import AlphaSet
 from seqclass.pomdp.files._layout import Layout, check_discount, layout_of, scale
+from seqclass.pomdp.needs import check_problem
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.policy import LookaheadPolicy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -246,6 +247,7 @@ def read_policy(
     (array([0.25]), 0.0)
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
+    check_problem(problem)
     full = layout_of(problem)
     foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.nodes.n_hidden + 1), full, layout)
     factors = _check_decisions(foreign, discount)
