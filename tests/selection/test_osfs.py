@@ -127,6 +127,18 @@ def test_discrete_equals_plain(selector, plain, largest, rows):
     assert max(sizes) > 1
 
 
+@pytest.mark.parametrize("selector", [OSFS, FastOSFS])
+def test_g2_does_not_depend_on_what_numbers_stand_for_outcomes(selector):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 400)
+    X = np.where(rng.random((400, 6)) < 0.6, rng.integers(0, 3, (400, 6)), y[:, None] + rng.integers(0, 2, (400, 6)))
+    kept = selector("g2").fit(X, y).selected_.tolist()
+    assert len(kept) > 1
+    for other in (X + 1, 7 * X, X + 100, X - 2, 10 * X - 5):
+        assert selector("g2").fit(other, y).selected_.tolist() == kept
+        assert selector("g2").fit(sp.csr_array(other.astype(float)), y).selected_.tolist() == kept
+
+
 def partial(test, given):
     return Joint(test.gram[None], test.with_class[None]).partial(0, np.array([given]))[0, 0]
 

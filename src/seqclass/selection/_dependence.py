@@ -321,18 +321,22 @@ class InformationDependence(Dependence):
 
     def prepare(self, X: Any) -> tuple[Columns, FloatArray]:
         """Recode to outcomes; `stats` are the number of outcomes and the entropy in nats."""
+        return self.count_kinds(X)[:2]
+
+    def count_kinds(self, X: Any) -> tuple[Columns, FloatArray, IntArray]:
+        """As `prepare`, and how many outcomes occur in each column: fewer than there are where numbers have gaps."""
         codes = outcome_columns(X)
-        stats = np.empty((codes.shape[1], 2))
+        stats, kinds = np.empty((codes.shape[1], 2)), np.empty(codes.shape[1], dtype=np.intp)
         relevance = np.empty(codes.shape[1])
         for part, counts in tables_of(codes, self.codes, self.n_classes, None, None):
             information, h_feature, h_class = _mutual_information(counts)
             present = counts.sum(axis=2) > 0
             stats[part, 0] = counts.shape[1] - np.argmax(present[:, ::-1], axis=1)
-            stats[part, 1] = h_feature
+            stats[part, 1], kinds[part] = h_feature, present.sum(axis=1)
             both = h_feature + h_class
             scaled = np.divide(2 * information, both, out=np.zeros_like(both), where=both > 0)
             relevance[part] = scaled if self.normalised else information / np.log(2)
-        return Columns(codes, stats), relevance
+        return Columns(codes, stats), relevance, kinds
 
     def relevant(self, relevance: FloatArray) -> Any:
         """Compare with the threshold."""

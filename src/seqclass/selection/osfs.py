@@ -92,7 +92,7 @@ class LikelihoodRatioTest(ConditionalTest):
 
     def prepare(self, X: Any) -> tuple[Columns, FloatArray, Any]:
         """Prepare columns, and test them against the class alone."""
-        columns, relevance = self.dependence.prepare(X)
+        columns, relevance, kinds = self.dependence.count_kinds(X)
         values = columns.values
         if sp.issparse(values):
             missing = np.add.reduceat(np.append(values.data < 0, False), values.indptr[:-1], dtype=np.intp)
@@ -100,14 +100,16 @@ class LikelihoodRatioTest(ConditionalTest):
         else:
             missing = (values < 0).sum(axis=0)
         n = len(self.codes) - missing
-        freedom = np.maximum((columns.stats[:, 0] - 1) * (self.n_classes - 1), 1)
+        freedom = np.maximum((kinds - 1) * (self.n_classes - 1), 1)
         p_value = stats.chi2.sf(2 * np.log(2) * n * relevance, freedom)
         return columns, relevance, (p_value < self.alpha) & (n >= self.rows_per_freedom * freedom)
 
     def add(self, column: Columns) -> None:
         values = column.values
-        self.values.append((values.toarray() if sp.issparse(values) else values).ravel())
-        self.sizes.append(int(column.stats[0, 0]))
+        # without the outcomes that do not occur: freedom must not depend on what numbers stand for them
+        kinds, codes = np.unique((values.toarray() if sp.issparse(values) else values).ravel(), return_inverse=True)
+        self.values.append(codes - int(kinds[0] < 0))
+        self.sizes.append(int((kinds >= 0).sum()))
 
     def drop(self, member: int) -> None:
         del self.values[member], self.sizes[member]
@@ -290,8 +292,9 @@ class OSFS(FeatureStream):
     Notes
     -----
     The order of the steps and the tests are the papers'. The size 3 of the conditioning sets, the five rows for each
-    degree of freedom, and degrees of freedom from all combinations of outcomes, also those that never occur, are taken
-    from the authors' LOFS code, as the papers leave them open. Of the kept features, the outcomes are held dense.
+    degree of freedom, and degrees of freedom from all combinations of the outcomes that features have, also those that
+    never occur together, are taken from the authors' LOFS code, as the papers leave them open. Of the kept features,
+    the outcomes are held dense.
 
     References
     ----------
