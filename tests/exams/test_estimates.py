@@ -216,6 +216,8 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     codes[0, int(session.history[1].name.split()[1])] = 1
     assert_allclose(told.estimate, plan.scores(codes).estimate)
     assert (told.items[0][0], told.n_items.tolist()) == (first, [1])
+    live = plan.ask(lambda name: None if name == first else 1)  # as a call that failed
+    assert (live.items[0][:2], live.n_items[0]) == (told.items[0][:2], len(live.items[0]) - 1)
     save(plan, tmp_path / "plan.seq")
     again = seqclass.load(tmp_path / "plan.seq")
     assert_allclose(again.acquire(X).lower, scores.lower)

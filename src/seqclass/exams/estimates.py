@@ -29,6 +29,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.exams.items import ItemResponse, answer_codes
 from seqclass.pomdp import DECIDE, Adaptive, ClassInformation, FirstK, Policy, Solver
+from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, enough
 
@@ -188,7 +189,7 @@ class ScorePlan(Readable, Stored):
         Parameters
         ----------
         answer : callable
-            Gets the name of an item and returns the outcome, such as 1 for right.
+            Gets the name of an item and returns the outcome, such as 1 for right, or None or NaN if there is none.
 
         Returns
         -------
@@ -197,7 +198,10 @@ class ScorePlan(Readable, Stored):
         """
         session = self.classifier.session()
         while (item := session.next_feature) is not None:
-            session.observe(item.name, answer(item.name))
+            if is_missing(given := answer(item.name)):
+                session.unavailable(item.name)
+            else:
+                session.observe(item.name, given)
         return self._estimate_session(session)
 
     def _estimate_session(self, session: Session) -> ScoreEstimates:
