@@ -190,6 +190,17 @@ def test_intervals_below_take_less_width(results: Results) -> None:
         results.table(interval="under")
 
 
+def test_standard_errors_in_place_of_intervals(results: Results) -> None:
+    cells = results.to_frame().query("data == 'iris' and price == 0.5 and method == @METHODS[0]")
+    error = mean_interval(cells["realised_cost"], test_to_train=1 / 2).standard_error
+    table = results.table(interval="error", price=0.5, decimals=5)
+    assert f"{cells['realised_cost'].mean():.5f} \N{PLUS-MINUS SIGN} {error:.5f}" in table.replace("**", "")
+    assert table.endswith(
+        "standard errors: over folds, corrected for the training rows that these share. Bold: the best."
+    )
+    assert r" {\scriptsize $\pm$ 0." in results.table(interval="error", to="latex")
+
+
 @pytest.mark.parametrize("width", [None, 3.5])
 def test_no_label_of_a_price_lies_on_another(width: float | None) -> None:
     prices = np.array([0.001, 0.003, 0.01, 0.03])

@@ -80,10 +80,10 @@ def plainly(table: Any, by: list[str], metric: str, bounds: tuple[float, float])
         scored = group[group[metric].notna()]
         units = scored.groupby(["data", "seed", "fold"] if "data" in by else "data", sort=False)[metric].mean()
         ratio = float((scored["n_test"] / scored["n_train"]).mean()) if "data" in by and len(scored) else 0.0
-        ends = (np.nan,) * 3
+        ends = (np.nan,) * 4
         if len(scored):
             interval = mean_interval(units.to_numpy(), test_to_train=ratio, bounds=bounds)
-            ends = (interval.mean, interval.lower, interval.upper)
+            ends = (interval.mean, interval.lower, interval.upper, interval.standard_error)
         found[values] = (len(group), int((group["error"] != "").sum()), *ends)
     return found
 
@@ -98,7 +98,7 @@ def test_summary_of_all_groups_at_once_is_that_of_each(results: Results, by: lis
         expected = plainly(table, by, metric, bounds)
         summary = results.summary(by=by, metrics=[metric])
         assert [tuple(row[name] for name in by) for row in summary.to_dict("records")] == list(expected)
-        names = ["n_cells", "n_failed", metric, f"{metric}_lower", f"{metric}_upper"]
+        names = ["n_cells", "n_failed", metric, f"{metric}_lower", f"{metric}_upper", f"{metric}_se"]
         assert summary.columns.tolist() == [*by, *names]
         np.testing.assert_allclose(summary[names].to_numpy(float), list(expected.values()), rtol=0, atol=1e-12)
 

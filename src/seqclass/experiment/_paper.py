@@ -26,6 +26,9 @@ _FORMS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
 FORMS = tuple(_FORMS)
 #: A figure above its interval, for a column of a page that has two.
 _BELOW = {"markdown": "{}<br>{}", "latex": r"\shortstack[r]{{{}\\{}}}", "html": "{}<br>{}"}
+#: A standard error behind a figure.
+_ERROR = {"markdown": " \N{PLUS-MINUS SIGN} {}", "latex": r" {{\scriptsize $\pm$ {}}}"}
+_ERROR["html"] = " <small>\N{PLUS-MINUS SIGN} {}</small>"
 _NARROW = re.compile(r"\\begin\{tabular\}.*\\end\{tabular\}", re.DOTALL)
 
 
@@ -51,15 +54,13 @@ def write_table(
             axes[name] = [f"{heads.get(name, name)} {text}" for text in axes[name]]
     places = [list(zip(*(axes[name] for name in part))) for part in (rows, columns)]
     mean = summary[metric].to_numpy(float)
-    lower, upper = (
-        summary[f"{metric}_{end}"].to_numpy(float) + (0 if interval else np.nan) for end in ("lower", "upper")
-    )
+    ends = ("se", "se") if interval == "error" else ("lower", "upper")
+    lower, upper = (summary[f"{metric}_{end}"].to_numpy(float) + (0 if interval else np.nan) for end in ends)
     figures = [f"{value:.{decimals}f}" for value in mean]
     first = _best_of(summary, mean, figures, [*rows, *columns], higher) if best else np.zeros(len(mean), dtype=bool)
     cells: dict[tuple[Any, Any], str] = {}
     for i, at in enumerate(zip(*places)):
-        ends = lower[i], upper[i]
-        cells[at] = figure_text(form, mean[i], *ends, decimals=decimals, bold=first[i], below=interval == "below")
+        cells[at] = figure_text(form, mean[i], lower[i], upper[i], decimals=decimals, bold=first[i], how=interval)
     down, across = (_in_order(set(places[i]), [axes[name] for name in part]) for i, part in enumerate((rows, columns)))
     head = [*(heads.get(name, name) for name in rows), *map(", ".join, across)]
     body = [(row, [cells.get((row, column), none) for column in across]) for row in down]
@@ -67,9 +68,9 @@ def write_table(
 
 
 def figure_text(
-    form: str, mean: float, lower: float, upper: float, *, decimals: int, bold: bool = False, below: bool = False
+    form: str, mean: float, lower: float, upper: float, *, decimals: int, bold: bool = False, how: bool | str = True
 ) -> str:
-    """A figure with its interval, in brackets beside it or below."""
+    """A figure with its interval, in brackets beside it or below, or with its standard error, which is both ends."""
     _, strong, ends, none = _FORMS[form]
     if np.isnan(mean):
         return none
@@ -79,8 +80,8 @@ def figure_text(
     text = strong.format(text) if bold else text
     if np.isnan(lower):
         return text
-    interval = ends.format(low, high)
-    return text + interval if not below else _BELOW[form].format(text, interval.strip())
+    interval = _ERROR[form].format(low) if how == "error" else ends.format(low, high)
+    return text + interval if how != "below" else _BELOW[form].format(text, interval.strip())
 
 
 def p_text(form: str, p_value: float) -> str:

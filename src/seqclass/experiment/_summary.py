@@ -17,6 +17,9 @@ _PROPORTIONS = frozenset(
     {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error", "gap"}
 )
 
+#: What a summary has of each figure beside its mean: ends of the interval, and the standard error.
+ENDS = ("lower", "upper", "se")
+
 
 def bounds_of(metric: str) -> tuple[float, float]:
     """Least and greatest value that a figure of a cell can have."""
@@ -42,8 +45,8 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         # folds that are all alike, but for rounding, say nothing of how far others would be
         alike = variance <= (1e-12 * mean) ** 2
         summary[metric] = mean
-        ends = (np.where(alike, np.nan, end) for end in (lower, upper))
-        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = ends
+        for name, end in zip(ENDS, (lower, upper, error)):
+            summary[f"{metric}_{name}"] = np.where(alike, np.nan, end)
     return summary
 
 
@@ -54,7 +57,7 @@ def widen_over_rows(
     able = [metric for metric in metrics if metric in BY_CASE]
     if "data" not in by or not able or not kept:
         return
-    ends = {metric: summary[[f"{metric}_lower", f"{metric}_upper"]].to_numpy().T.copy() for metric in able}
+    ends = {metric: summary[[f"{metric}_{end}" for end in ENDS]].to_numpy().T.copy() for metric in able}
     scored = table[table["error"] == ""]
     group = group_numbers(table, by)[0][(table["error"] == "").to_numpy()]
     for number, places in scored.groupby(group).indices.items():
@@ -65,10 +68,12 @@ def widen_over_rows(
         for metric, scores in (case_scores(path, own, able) or {}).items():
             over = mean_interval(scores, confidence=confidence, bounds=bounds_of(metric))
             if over.lower < over.upper:  # scores that are all alike say nothing of others
-                lower, upper = ends[metric][:, number]
-                ends[metric][:, number] = np.fmin(lower, over.lower), np.fmax(upper, over.upper)
+                lower, upper, error = ends[metric][:, number]
+                wider = np.fmin(lower, over.lower), np.fmax(upper, over.upper), np.fmax(error, over.standard_error)
+                ends[metric][:, number] = wider
     for metric in able:
-        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = ends[metric]
+        for name, end in zip(ENDS, ends[metric]):
+            summary[f"{metric}_{name}"] = end
 
 
 def over_data(summary: Any, n: int, by: Sequence[str], metrics: Sequence[str]) -> Any:

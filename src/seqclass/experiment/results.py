@@ -72,8 +72,8 @@ class Results(Readable):
     ...     summary = results.summary(metrics=["accuracy"])
     >>> summary[["price", "n_cells", "n_failed"]].values.tolist()
     [[0.01, 3.0, 0.0], [0.1, 3.0, 0.0]]
-    >>> summary.columns[-3:].tolist()
-    ['accuracy', 'accuracy_lower', 'accuracy_upper']
+    >>> summary.columns[-4:].tolist()
+    ['accuracy', 'accuracy_lower', 'accuracy_upper', 'accuracy_se']
     """
 
     _costs = ("lower", "upper")
@@ -398,8 +398,8 @@ class Results(Readable):
         Returns
         -------
         pandas.DataFrame
-            The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower`` and ``_upper``;
-            failed cells are left out of the means.
+            The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower``, ``_upper`` and
+            ``_se``, the standard error; failed cells are left out of the means.
         """
         table = self.to_frame()
         by = by_default(table) if by is None else check_columns(by, LABELS, "by")
@@ -424,7 +424,7 @@ class Results(Readable):
         budget: int | None = None,
         decimals: int = 3,
     ) -> str:
-        """Write a table for a paper: means with 95% intervals, and below it what they are means over.
+        """Write a table for a paper: means with 95% intervals or standard errors, and below it what means are over.
 
         Prices and hard budgets are told apart: where a run has several and neither rows nor columns name them, rows do.
 
@@ -435,8 +435,9 @@ class Results(Readable):
         rows, columns : str or sequence of str
             What a row and a column stand for, out of ``dataset``, ``method``, ``price``, ``budget``, ``seed`` and
             ``fold``. Without ``dataset``, each data set counts once.
-        interval : bool or "below"
-            Whether intervals are written, beside the figures or, for a page of two columns, below them; see `summary`.
+        interval : bool, "below" or "error"
+            Whether intervals are written, beside the figures or, for a page of two columns, below them; or standard
+            errors; see `summary`.
         best : {"bold", None}
             What is done to the best method at each data set, price and budget, and to those that are written alike.
             Methods are not ranked by what each one's own model says: expected figures, certified bounds and gaps.
@@ -476,8 +477,8 @@ class Results(Readable):
         )
         (metric,) = check_columns([metric], FIGURES, "metric")
         check_choice(to, "to", FORMS)
-        if interval != "below" and not isinstance(interval, bool):
-            raise ValueError(f"interval must be True, False or 'below', got {interval!r}.")
+        if interval not in ("below", "error") and not isinstance(interval, bool):
+            raise ValueError(f"interval must be True, False, 'below' or 'error', got {interval!r}.")
         if best not in ("bold", None):
             raise ValueError(f"best must be 'bold' or None, got {best!r}.")
         check_integer(decimals, "decimals", 0)
@@ -490,13 +491,13 @@ class Results(Readable):
             raise ValueError(f"rows and columns must differ, got {down} and {across}.")
         summary = Results(self.path, cells.index.tolist()).summary(by, [metric])
         bold = "method" in by and best is not None and metric not in BY_OWN_MODEL
-        note, higher = self._note(metric, cells, by, interval is not False, bold), metric in HIGHER_IS_BETTER
+        note, higher = self._note(metric, cells, by, interval, bold), metric in HIGHER_IS_BETTER
         form: dict[str, Any] = {"form": to, "interval": interval, "best": bold, "decimals": decimals}
         form |= {"higher": higher, "note": note}
         heads = {"data": "data set", "price": self.price_name(cells)}
         return write_table(summary, metric, down, across, heads=heads, **form)
 
-    def _note(self, metric: str, cells: Any, by: Sequence[str], interval: bool, best: bool) -> str:
+    def _note(self, metric: str, cells: Any, by: Sequence[str], interval: bool | str, best: bool) -> str:
         """What the figures of a table are."""
         parts = [] if "data" in by else [f"{cells['data'].nunique()} data sets, each of which counts once"]
         if "method" not in by:
@@ -506,17 +507,20 @@ class Results(Readable):
         text = f"{metric.replace('_', ' ')}{unit}"
         text += f": means over {' and '.join(parts)}" if parts else ""
         if interval:
-            text += f", in brackets 95% intervals: {self._interval_text(metric, cells, by)}"
+            what = "behind \N{PLUS-MINUS SIGN} standard errors" if interval == "error" else "in brackets 95% intervals"
+            text += f", {what}: {self._interval_text(metric, cells, by, interval)}"
         text += f".{' Bold: the best.' if best else ''}"
         return f"{text} Not to be ranked: {own_model_text(cells)}." if metric in BY_OWN_MODEL else text
 
-    def _interval_text(self, metric: str, cells: Any, by: Sequence[str]) -> str:
-        """What the intervals of a table are over, and that they are not symmetric."""
+    def _interval_text(self, metric: str, cells: Any, by: Sequence[str], interval: bool | str) -> str:
+        """What the intervals of a table are over, and that they are not symmetric, as standard errors are."""
         by_rows = metric in BY_CASE and "data" in by and set(self.keys_with(INSTANCES)).issuperset(cells.index)
         over = "over rows" if "data" in by else "over data sets"
         if "data" in by and "fold" not in by:
             over = "over folds, corrected for the training rows that these share"
             over += ", or over rows where that is wider" if by_rows else ""
+        if interval == "error":
+            return over
         ends = "within 0 and 1" if bounds_of(metric)[1] == 1 else "at 0 or above"
         return f"{over}; Wilson's, which stay {ends} and are not symmetric"
 
