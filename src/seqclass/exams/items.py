@@ -259,8 +259,9 @@ class ItemResponse(Tested):
         and standard deviation 1, whatever ``mean`` and ``sd`` are. 0: maximum likelihood.
     guess : float
         Where the chance to guess right is expected, such as one over the number of choices.
-    prior : None, "uniform" or array-like of shape (n_classes,)
-        Class prior; None takes the probabilities of the bands, or without ``cuts`` the (weighted) frequencies of ``y``.
+    prior : None, "uniform", dict or array-like of shape (n_classes,)
+        Class prior, by label or in the order of `classes_`, which is sorted and not that of ``labels``; None takes the
+        probabilities of the bands, or without ``cuts`` the (weighted) frequencies of ``y``.
     standard_errors : bool
         Whether to work out `standard_errors_`.
     max_iter : int

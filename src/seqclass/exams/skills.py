@@ -83,8 +83,9 @@ class SkillProfile(Tested):
         ``"none"``; a name that is ``none`` itself, or has a comma or quotes, is put in quotes.
     alpha : float
         Pseudo-count of either answer, of those who meet an item and of those who do not. 0: maximum likelihood.
-    prior : None, "uniform" or array-like of shape (n_classes,)
-        Class prior; None takes the learnt probabilities of the profiles.
+    prior : None, "uniform", dict or array-like of shape (n_classes,)
+        Class prior, by label or in the order of `classes_`, which is sorted and not that of ``labels``; None takes the
+        learnt probabilities of the profiles.
     max_iter : int
         Most iterations.
     tol : float
