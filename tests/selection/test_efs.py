@@ -98,6 +98,14 @@ def test_negative_values_name_the_column() -> None:
             EFS().fit(data, [0, 1, 0, 1])
 
 
+def test_a_first_batch_that_is_refused_begins_no_stream() -> None:
+    selector, X, y = EFS(1), np.eye(4), np.arange(4) % 2
+    with pytest.raises(ValueError, match="Negative values"):
+        selector.partial_fit(-X[:, :2], y)
+    assert not hasattr(selector, "n_seen_")
+    np.testing.assert_array_equal(selector.partial_fit(X, y + 2).weights_, EFS(1).partial_fit(X, y).weights_)
+
+
 @pytest.mark.parametrize(
     "settings", [{"promotion": 0.5}, {"demotion": 2}, {"margin": -1}, {"threshold": float("nan")}], ids=str
 )

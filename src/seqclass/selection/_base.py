@@ -312,6 +312,7 @@ class RowStream(Selector):
         self._select()
         return self
 
+    @all_or_nothing
     def partial_fit(self: _Self, X: Any, y: npt.ArrayLike, classes: npt.ArrayLike | None = None) -> _Self:
         """Learn from a batch of rows.
 
@@ -508,6 +509,7 @@ class FeatureStream(Selector):
         self._take(X)
         return self
 
+    @all_or_nothing
     def partial_fit_features(self, X_block: Any, y: npt.ArrayLike, feature_names: npt.ArrayLike | None = None) -> Self:
         """Take the next features; the first call starts the stream, and ``fit`` starts it again.
 
