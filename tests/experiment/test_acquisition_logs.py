@@ -12,10 +12,11 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import seqclass
-from seqclass import Costs
+from seqclass import Costs, SequentialClassifier
 from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, ShuffledSplit, afabench_log
 from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS
+from seqclass.pomdp import Lookahead
 
 X, Y = load_wine(return_X_y=True)
 
@@ -101,6 +102,17 @@ def test_the_compact_log_tells_the_same(settings: dict[str, Any]) -> None:
         assert np.flatnonzero(episode["action_performed"] == 0).tolist() == [len(episode) - 1]
         before = [(episode["action_performed"].iloc[:k] - 1).tolist() for k in range(len(episode))]
         assert before == log.loc[log["idx"] == i, "prev_selections_performed"].tolist()
+
+
+def test_in_any_order_the_budget_ends_what_nothing_left_can_be_paid_for() -> None:
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    outcomes = np.stack([np.where(rng.random(60) < p, y, 1 - y) for p in (0.85, 0.8)], axis=1)
+    prices = {"feature_costs": [0.01, 0.03], "max_cost": 0.03}  # what is left pays for the first column once more
+    solver = Lookahead(certificate_paths=0)
+    clf = SequentialClassifier(solver=solver, order="adaptive", discretizer="precomputed", **prices).fit(outcomes, y)
+    log = afabench_log(clf, outcomes, y)
+    assert log.groupby("idx")["action_performed"].apply(list).map(lambda actions: actions == [1, 0]).all()
+    assert (log["forced_stop"] == (log["action_performed"] == 0)).all()
 
 
 def test_prices_of_groups() -> None:
