@@ -60,6 +60,7 @@ def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
     test = paired_t_test(found.scores["a"], found.scores["b"])
     assert (over["lower"], over["upper"]) == pytest.approx(test.interval)
     assert over["paired_by"] == "data set"
+    assert found.friedman is not None  # three methods on two data sets are enough for ranks
     text = str(found)
     assert f"a minus b on d0: {table['difference'].iloc[3]:+.4f} [" in text
     assert "(10 folds): worse" in text
