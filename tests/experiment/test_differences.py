@@ -58,7 +58,7 @@ def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
         assert row["verdict"] == worse  # by 0.02, much less than folds differ by
     over = table[table["data"] == "all data sets"].iloc[0]
     test = paired_t_test(found.scores["a"], found.scores["b"])
-    assert (over["lower"], over["upper"]) == pytest.approx(test.interval)
+    assert (over["lower"], over["upper"], over["p_value"]) == pytest.approx((*test.interval, test.p_value))
     assert over["paired_by"] == "data set"
     assert found.friedman is not None  # three methods on two data sets are enough for ranks
     text = str(found)
