@@ -145,6 +145,7 @@ def test_intervals_are_over_rows_as_well(tmp_path: Path) -> None:
     row, right = split.summary().iloc[0], split.instances()
     expected = mean_interval((right["truth"] == right["decision"]).to_numpy(float), bounds=(0, 1))
     assert [row["accuracy_lower"], row["accuracy_upper"]] == pytest.approx([expected.lower, expected.upper])
+    assert row["accuracy_se"] == pytest.approx(expected.standard_error)
     assert np.isnan(row["paid_mean_lower"])  # all rows pay the same, which says nothing of others
     both, folds = one.summary().iloc[0], mean_interval(one.to_frame()["accuracy"], test_to_train=1, bounds=(0, 1))
     assert both["accuracy_lower"] <= folds.lower
