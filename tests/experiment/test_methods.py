@@ -64,6 +64,12 @@ def test_estimators_get_price_and_seed_in_all_their_parts() -> None:
     made = build(plain, COSTS, 3)
     assert [step.random_state for step in (made[0].estimator, made[1])] == [3, 3]
 
+    class Own(RandomForestClassifier):  # type: ignore[misc]
+        def __init__(self, feature_costs: Any = None) -> None:
+            self.feature_costs = feature_costs
+
+    assert build(make_pipeline(Own()), COSTS, 3)[0].feature_costs == 0.05
+
 
 def test_callables_get_all_costs() -> None:
     def own(feature_costs: Any, random_state: int) -> Any:
