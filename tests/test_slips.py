@@ -622,7 +622,7 @@ def test_things_given_in_the_wrong_place() -> None:
     for error, message, call in [
         (ValueError, r"X must be rows, or the values of one, got 3; row 3 is X\[3:4\]", lambda: clf.explain(3)),
         (TypeError, "known must be a dict of values by feature", lambda: clf.belief(rows)),
-        (TypeError, r"problem must be .* such as clf\.problem_", lambda: reachable_beliefs(clf)),
+        (TypeError, "problem must be .* or a fitted classifier", lambda: reachable_beliefs(rows)),
         (TypeError, r"record must be what clf\.acquire", lambda: DriftTest.from_classifier(clf).update(rows, Y[:2])),
         (TypeError, r"no setting 'held_out': give it to fit\(X, y, held_out=", lambda: etana(held_out=3)),
         (ValueError, "decision_costs must be a data frame .* not a dict", lambda: etana(DICTS).fit(X, Y)),
