@@ -110,6 +110,7 @@ def test_it_keeps_the_rules_of_an_observation_model() -> None:
     assert np.abs(counted - model.class_prior_).max() < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # about where pgmpy will have what
 def test_pgmpy_agrees() -> None:
     from pgmpy.inference import VariableElimination

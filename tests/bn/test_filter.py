@@ -74,6 +74,7 @@ def test_halving_is_the_papers_loop(wanted):
         assert (fitted.scores_ >= 2 * fitted.threshold_).sum() < wanted or fitted.threshold_ == 1
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.one_of(st.floats(-0.3, 1), st.sampled_from([0.0, 1e-15, -1e-15, 0.5, 1.0])), min_size=1, max_size=12),
     st.integers(1, 14),

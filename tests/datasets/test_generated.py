@@ -104,7 +104,7 @@ def test_words_follow_the_law(exponent: float) -> None:
     assert data.X.sum() / 4000 == pytest.approx(50, rel=0.02)
 
 
-@pytest.mark.slow_cells("0.0", "2.0")
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
 def test_text_is_sparse_at_any_size(exponent: float) -> None:
     data = make_sparse_text(50, 3_000_000, words_per_text=20, exponent=exponent, random_state=1)

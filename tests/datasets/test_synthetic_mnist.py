@@ -121,6 +121,7 @@ def test_a_number_of_its_own_beside_densities() -> None:
     assert truncate_normal(2.0, 0.0).values.tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_so_little_noise_that_no_pixel_is_cut_off_at_one() -> None:
     data = make_synthetic_mnist(20, noise_std=0.01)
     assert data.truth is not None

@@ -152,6 +152,7 @@ def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_he
     assert estimate(bank, missing, max_items=10).widening == 1.0  # nobody's accuracy is known
 
 
+@pytest.mark.slow
 def test_items_that_are_learnt_know_nobody_who_is_kept_aside() -> None:
     """Intervals are as wide as plans of the others, made by themselves, were wrong about each fifth of the persons."""
     rng = np.random.default_rng(0)

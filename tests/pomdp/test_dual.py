@@ -105,6 +105,7 @@ def test_a_known_upper_end_of_no_spread_tells_nothing(skewed):
     assert ends.least_where_up_is(0.3 * (1 + 1e-12), Z) == pytest.approx((ends.least(Z), ends.low))
 
 
+@pytest.mark.slow
 def test_ends_are_those_of_the_paths(skewed):
     problem = skewed(0.3, 0)
     policy = Perseus(n_beliefs=30, certificate_paths=0).solve(problem)

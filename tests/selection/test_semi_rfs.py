@@ -127,6 +127,7 @@ def test_only_removals_from_all_features_with_the_penalty_of_algorithm_3(data: A
     assert moves.count("remove") > 60 > 50 > moves.count("add")
 
 
+@pytest.mark.slow
 def test_the_score_is_that_of_cross_validation(data: Any) -> None:
     X, y = data
     for scoring in (None, "roc_auc"):
