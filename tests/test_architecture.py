@@ -674,6 +674,12 @@ TOLD_APART = {
 }
 
 
+def test_nothing_is_taken_out_of_modules_that_are_loaded_late() -> None:
+    """Which would load them at once: commands that read a model start without them."""
+    late = re.compile(r"^from (pandas|scipy\.stats|scipy\.optimize|scipy\.spatial|numpy\.f2py)\b[\w.]* import", re.M)
+    assert [file for file in module_files(PACKAGE).values() if late.search(file.read_text("utf-8"))] == []
+
+
 TESTS_OF_CLASS = ("isinstance", "issubclass")
 
 

@@ -532,6 +532,7 @@ def test_which_rules_are_tried(cancer: Any) -> None:
     np.testing.assert_allclose(sorted(tried["price"]), 2.0 ** np.linspace(-4, 4, 13))
 
 
+@pytest.mark.slow_cells("False")
 @pytest.mark.parametrize("refers", [False, True])
 def test_rules_for_a_mean_cost_are_the_same_in_any_currency(refers: bool, cancer: Any) -> None:
     """The strictest stops at a tenth of the cost that is allowed, whatever the cheapest error costs."""

@@ -127,7 +127,7 @@ def test_only_cases_as_planned_have_sets(fitted: Any, told: Any) -> None:
     [
         lambda: seqclass.ifc2f(0.02),
         pytest.param(lambda: seqclass.adaptive(0.02, effort="quick"), marks=pytest.mark.slow),
-        lambda: seqclass.etana(seqclass.Costs(0.02, visit_cost=0.01)),
+        pytest.param(lambda: seqclass.etana(seqclass.Costs(0.02, visit_cost=0.01)), marks=pytest.mark.slow),
         lambda: seqclass.etana(0.02, known=[0]),
         lambda: seqclass.etana(0.02, solver=PosteriorThreshold(0.7)),
         lambda: seqclass.etana(0.02, target_cost=0.05),

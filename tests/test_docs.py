@@ -175,6 +175,7 @@ def test_outputs_are_compared() -> None:
     assert not same("a b", "a c")
 
 
+@pytest.mark.slow_cells("extending/model.md", "extending/selector.md")
 @pytest.mark.parametrize(
     "page", [pytest.param(p, marks=pytest.mark.slow if p in LONG else ()) for p in [*PAGES, "../README.md"]]
 )

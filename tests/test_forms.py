@@ -596,6 +596,10 @@ def test_any_two_values_of_the_matrix_run_by_default() -> None:
 
 
 @pytest.mark.slow_cells(
+    "page-marks-mixture-any",
+    "c-prices-tree-fixed",
+    "c-rules-network-any",
+    "c-all-bayes-fixed",
     "c-marks-mixture-any",
     "c-skips-bayes-fixed",
     "drawn certificate-marks-mixture-any",

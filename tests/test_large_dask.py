@@ -47,6 +47,7 @@ def test_models_that_differ_in_what_they_learnt_have_tokens_of_their_own(make: A
     assert tokenize(GridValueIteration(5)) == tokenize(GridValueIteration(5)) != tokenize(GridValueIteration(6))
 
 
+@pytest.mark.slow
 def test_an_array_is_cut_by_rows_only() -> None:
     values, y = NUMBERS.to_numpy(), ILL.to_numpy().astype("U3")
     chunks = from_dask(da.from_array(values, chunks=(50, 2)), da.from_array(y, chunks=50))

@@ -30,6 +30,7 @@ def told(estimator: Any) -> str:
     return re.sub(r" at 0x\w+", "", repr(sorted((name, repr(value)) for name, value in vars(estimator).items())))
 
 
+@pytest.mark.slow_cells("ItemResponse", "ContextBayes")
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
+from scipy import optimize
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
@@ -598,7 +598,7 @@ def _geometric_mean(one: FloatArray, other: FloatArray) -> FloatArray:
 def _exponent(P: FloatArray, codes: IntArray) -> float:
     """Exponent by which rows held out are likeliest, drawn a little to 1."""
     rows = np.arange(len(codes))
-    minimum = minimize_scalar(
+    minimum = optimize.minimize_scalar(
         lambda a: 0.01 * a**2 - np.log(_power(P, np.exp(a))[rows, codes]).mean(), bounds=(-3, 2), method="bounded"
     )
     return float(np.exp(minimum.x))

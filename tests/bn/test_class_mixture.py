@@ -21,6 +21,7 @@ def same(one, other, **tolerance):
     assert_array_equal(one.n_iter_, other.n_iter_)
 
 
+@pytest.mark.slow_cells("3-1")
 @pytest.mark.parametrize("n_components, n_bags", [(3, 1), (2, 2), (1, 1)])
 def test_conformance(n_components, n_bags):
     X, y, _ = random_data(0)

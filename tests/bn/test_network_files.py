@@ -96,7 +96,7 @@ def test_xdsl_with_what_is_sure(tmp_path: Path) -> None:
     assert found.tables[2][1].tolist() == [[0, 0, 0], [0, 0, 1]]
 
 
-@pytest.mark.slow_cells(".bif")
+@pytest.mark.slow_cells(".bif", ".xmlbif")
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # about where pgmpy will have what
 @pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".xdsl"])
 def test_what_pgmpy_writes(tmp_path: Path, ending: str) -> None:

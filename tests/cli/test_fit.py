@@ -162,7 +162,7 @@ def test_what_cannot_be_held_out(folder: Path, run: Any, refuses: Any) -> None:
     assert "--held-out must be" in refuses(*two, "--held-out", "1")
 
 
-@pytest.mark.slow_cells("d.csv.gz", "d.tsv")
+@pytest.mark.slow_cells("d.csv", "d.csv.gz", "d.tsv")
 @pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.tsv", "d.parquet"])
 def test_every_format_gives_the_same_model(folder: Path, run: Any, patients: pd.DataFrame, name: str) -> None:
     if name.endswith("parquet"):

@@ -36,7 +36,7 @@ def answers(n: int = 80, n_items: int = 4, most: int = 2, missing: float = 0.0, 
     return X, np.array(["fail", "pass"])[(ability + rng.normal(0, 0.5, n) > 0).astype(int)], sizes
 
 
-@pytest.mark.slow_cells("1PL-None", "3PL-None", "graded-None")
+@pytest.mark.slow_cells("nominal-cuts1", "1PL-None", "3PL-None", "graded-None")
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("cuts", [None, [0.0]])
 @pytest.mark.parametrize("kind", ["graded", "nominal", "1PL", "2PL", "3PL", "4PL"])

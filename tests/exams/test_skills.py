@@ -58,6 +58,7 @@ def test_posteriors_by_enumeration(kind: str, target: Any) -> None:
     assert_allclose(model.posterior(X), summed_out(model, X)[0], rtol=1e-10)
 
 
+@pytest.mark.slow_cells("DINO")
 @pytest.mark.parametrize("kind", ["DINA", "DINO"])
 def test_conformance(kind: str) -> None:
     X, y = random_model(1, kind, target=0).sample(60, 0)

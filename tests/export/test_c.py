@@ -147,6 +147,7 @@ def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow_cells(
+    "functions-False",
     "areas, ladder-True",
     "bounds-False",
     "expected saving-False",

@@ -188,6 +188,7 @@ def test_precomputed_outcomes_are_chosen(model: Any) -> None:
     assert [(f["type"], f["n_outcomes"]) for f in data["features"]] == [("outcome", 3)] * 2
 
 
+@pytest.mark.slow
 def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
     X, y = load_iris(return_X_y=True)
     clf = AdaptiveClassifier(0.2, effort="quick").fit(X[:, 2:], y, held_out=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import false_discovery_control
+from scipy import stats
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
@@ -138,7 +138,7 @@ class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignor
         return self
 
     def _beyond_chance(self, p_values: FloatArray) -> BoolArray:
-        found = false_discovery_control(p_values) <= float(self.false_discovery_rate or 0.0)
+        found = stats.false_discovery_control(p_values) <= float(self.false_discovery_rate or 0.0)
         rejected: BoolArray = found & self.support_
         if not rejected.any() and self.support_.any():
             rejected[rank(np.where(self.support_, -self.scores_, np.inf))[0]] = True
