@@ -678,6 +678,7 @@ def test_a_rule_that_is_not_linear_is_fitted_in_three_folds() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:At .* of the rows the policy asks", "ignore:The weights fall short")
+@pytest.mark.slow
 def test_chances_and_orders_are_of_the_columns_as_they_come() -> None:
     """Rows may have their columns in any order, and others beside them: what goes with them means the same."""
     rng = np.random.default_rng(0)

@@ -250,7 +250,7 @@ def test_episodes_that_are_refused() -> None:
 
 
 class TestPolicyTree:
-    @pytest.mark.slow_cells("8-False")
+    @pytest.mark.slow
     @pytest.mark.parametrize(("n_classes", "any_order"), [(3, True), (8, False)])
     def test_rows_are_histories(self, n_classes: int, any_order: bool) -> None:
         of = problem(n_classes, 4, any_order=any_order)

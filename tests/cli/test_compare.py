@@ -56,6 +56,7 @@ def test_the_same_command_goes_on(folder: Path, run: Any) -> None:
     pd.testing.assert_frame_equal(grown.loc[stored.index], stored)
 
 
+@pytest.mark.slow
 def test_json_and_csv(folder: Path, run: Any) -> None:
     text = run(*RUN, "--json", "--seeds", "3").stdout
     content = json.loads(text)

@@ -374,6 +374,7 @@ def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     assert "No instances are kept of etana on iris." in written(wine, tmp_path)
 
 
+@pytest.mark.slow
 def test_pictures_of_acquisition(results: Results, plain: str, tmp_path: Path) -> None:
     page = Page(plain)
     summaries = [text for text in page.inside("summary") if " on average" in text]
