@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from seqclass._utils.text import digits_text, join_names, money, range_text, shorten, value_text, visible
+from seqclass._utils.text import join_names, money, range_text, shorten, value_text, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,7 @@ def summary_text(name: str, value: Any) -> str:
     if isinstance(value, Integral) and name.startswith("n_"):
         return count_text(int(value), what[2:])
     if isinstance(value, Real):
-        return "" if value != value else f"{what.removeprefix('n ')} {digits_text(float(value), 4)}"
+        return "" if value != value else f"{what.removeprefix('n ')} {money(float(value))}"
     if isinstance(value, np.ndarray):
         return _array_text(what, value)
     if name.endswith(("interval", "range")) and isinstance(value, tuple):
@@ -208,6 +208,6 @@ def _array_text(what: str, values: Any) -> str:
     if values.dtype.kind not in "iufb":
         return f"{what} {join_names(map(shorten, map(str, values.ravel().tolist())), 4)}"
     if values.size <= 4:  # no more are read one by one
-        return f"{what} [{', '.join(digits_text(float(one), 4) for one in values.ravel().tolist())}]"
+        return f"{what} [{', '.join(map(money, values.ravel().tolist()))}]"
     known = values[np.isfinite(values)]
-    return f"{what} {digits_text(float(known.min()), 4)} to {digits_text(float(known.max()), 4)}" if known.size else ""
+    return f"{what} {range_text((known.min(), known.max()), money)}" if known.size else ""

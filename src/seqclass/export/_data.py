@@ -141,7 +141,7 @@ class _GraphBuilder:
         order = np.argsort(-once, kind="stable")[: n_best + 1].tolist()
         others = [q for q in order if q != asked and once[q] > -np.inf]
         saving, added = (None if np.isnan(one) else one for one in savings)
-        visits = self.policy.problem.visits
+        visits = self.warm.info.problem.visits  # of the problem that the prices are of
         visit = 0.0 if visits is None else float(visits.single_costs[asked])
         best = [[q, float(prices[q]), float(once[q])] for q in others[: n_best - 1]]
         return {
