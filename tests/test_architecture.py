@@ -662,15 +662,10 @@ TOLD_APART = {
         "an argument of several kinds",
     ),
     ("analysis/information.py", "BeliefState"): "P(class) alone, of one case, or a belief",
-    **dict.fromkeys(
-        [("export/_program.py", name) for name in ("ModelProblem", "RepeatValues", "SimplexGrid")],
-        "a program is written class by class",
-    ),
     ("adaptive_classifier.py", "Adaptive"): "it builds its ways itself, and visits change those of one kind",
     ("experiment/methods.py", "Costs"): "settings of costs are not those of a method",
     ("fitting/_planning.py", "Adaptive"): "its settings are read for the fixed order beside it",
     ("pomdp/solvers/ordering/observed.py", "RulePolicy"): "orders of training rows are known there only",
-    ("pomdp/solvers/panels.py", "PanelPolicy"): "a list of its own policies and of others",
 }
 
 

@@ -22,7 +22,6 @@ from seqclass.pomdp import (
     HiddenInformation,
     LookaheadSaving,
     OrderingRule,
-    Policy,
     StoppingValue,
     ValueFunction,
 )
@@ -30,7 +29,7 @@ from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.optimum import FEW, are_few
-from seqclass.pomdp.bounds.repeats import RepeatValues
+from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues
 from seqclass.pomdp.one_step import latent_posterior
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, observations
@@ -75,7 +74,8 @@ def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
         **rules_data(own, problem),
         "policy": to_program(policy),
     }
-    _check_deep(policy, own)
+    if own.structure.samples and _looks_ahead(data["policy"]):
+        raise NotExportable("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
     size = sum(_count(value) for value in data.values())
     if size > MOST_NUMBERS:
         raise NotExportable(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written")
@@ -159,16 +159,7 @@ def _by_feature(agent: Agent, problem: AcquisitionProblem) -> list[FloatArray]:
 
 def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
-    n = own.n_questions
-    if isinstance(own, ModelProblem):
-        alike = own.model is model and np.array_equal(own.features, whole.features[:n])
-    elif _latent_tables(own) is not None:
-        mine, theirs = (_tables(one)[:n] for one in (own, whole))
-        width = min(mine.shape[1], theirs.shape[1])
-        # of no questions there are no tables either
-        alike = not n or (mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width]))
-    else:
-        raise NotExportable("what an answer tells depends on more than finitely many hidden states")
+    n, alike = own.n_questions, _has_answers_of(own, whole, model)
     groups, full = zip(
         *((_groups(p)[:n], np.where(_groups(p) >= 0, p.full_prices, p.prices)[:n]) for p in (own, whole))
     )
@@ -176,6 +167,22 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     alike = alike and _most_of(own) == _most_of(whole)
     if not (alike and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
         raise NotExportable("its policy was made for other questions, prices or costs, or another prior")
+
+
+@singledispatch
+def _has_answers_of(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> bool:
+    """Whether answers tell a policy what they tell a session."""
+    if _latent_tables(own) is None:
+        raise NotExportable("what an answer tells depends on more than finitely many hidden states")
+    mine, theirs = (_tables(one)[: own.n_questions] for one in (own, whole))
+    width = min(mine.shape[1], theirs.shape[1])
+    # of no questions there are no tables either
+    return not own.n_questions or (mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width]))
+
+
+@_has_answers_of.register
+def _(own: ModelProblem, whole: AcquisitionProblem, model: ObservationModel) -> bool:
+    return own.model is model and np.array_equal(own.features, whole.features[: own.n_questions])
 
 
 def _tables(problem: AcquisitionProblem) -> FloatArray:
@@ -265,15 +272,24 @@ def _(policy: RecursionPolicy) -> dict[str, Any]:
 
 @to_program.register
 def _(policy: OrderBoundPolicy) -> dict[str, Any]:
-    bounds = policy.bounds
-    if not isinstance(bounds, RepeatValues) or bounds.values.size > MOST_NUMBERS:
+    return {"type": "bounds", "n_stages": policy.n_stages, **to_program(policy.bounds)}
+
+
+@to_program.register
+def _(bounds: RepeatValues) -> dict[str, Any]:
+    if bounds.values.size > MOST_NUMBERS:
         raise NotExportable("its bounds on what follows are too many to be written")
-    grid = bounds.grid
-    reading = (
-        {"resolution": grid.resolution} if isinstance(grid, SimplexGrid) else {"points": grid.points[:, 1].tolist()}
-    )
-    data = {"once": bounds.once, **reading, "values": short(bounds.values)}
-    return {"type": "bounds", "n_stages": policy.n_stages, **data}
+    return {"once": bounds.once, **to_program(bounds.grid), "values": short(bounds.values)}
+
+
+@to_program.register
+def _(grid: SimplexGrid) -> dict[str, Any]:
+    return {"resolution": grid.resolution}
+
+
+@to_program.register
+def _(grid: LogOddsLine) -> dict[str, Any]:
+    return {"points": grid.points[:, 1].tolist()}
 
 
 @to_program.register
@@ -379,16 +395,25 @@ def _(values: ProjectedValues) -> dict[str, Any]:
 @to_program.register
 def _(values: CorrectedValues) -> dict[str, Any]:
     problem = values.problem
-    if not isinstance(problem, ModelProblem):
-        raise NotExportable("its values are corrected by earlier answers, and no observation model says by which")
-    question = {feature: k for k, feature in enumerate(problem.features.tolist())}
-    of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
+    of_stage = _contexts(problem)
     corrections = [
         None if weights is None else _correction(weights, of_stage[stage], problem.n_outcomes)
         for stage, weights in enumerate(values.weights)
     ]
     plain = ProjectedValues(problem, values.projection, values.values)
     return to_program(plain) | {"corrections": corrections}
+
+
+@singledispatch
+def _contexts(problem: AcquisitionProblem) -> list[list[int]]:
+    """The earlier questions that matter to what is asked, stage by stage."""
+    raise NotExportable("its values are corrected by earlier answers, and no observation model says by which")
+
+
+@_contexts.register
+def _(problem: ModelProblem) -> list[list[int]]:
+    question = {feature: k for k, feature in enumerate(problem.features.tolist())}
+    return [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
 
 
 def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> dict[str, Any]:
@@ -468,17 +493,10 @@ def _(rule: ImprovedRule) -> dict[str, Any]:
     }
 
 
-def _check_deep(policy: Policy, problem: AcquisitionProblem) -> None:
-    """Refuse to look further than the next answer where that of a bundle is known by a sample."""
-    if any(problem.structure.is_sampled(q) for q in range(problem.n_questions)) and _looks_ahead(policy):
-        raise NotExportable("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
-
-
-def _looks_ahead(thing: Any) -> bool:
-    deep = (ImprovedRule, LookaheadSaving, DeepLookaheadPolicy, PlannedPolicy)
-    further = isinstance(thing, deep) and getattr(thing, "depth", 2) > 1
-    inner = [getattr(thing, name, None) for name in ("policy", "values", "rule")]
-    return further or any(_looks_ahead(one) for one in inner if one is not None)
+def _looks_ahead(data: dict[str, Any]) -> bool:
+    """Whether a policy, or what it goes by, looks further than the next answer."""
+    deep = data.get("type") in ("improved", "lookahead") and data.get("depth", 2) > 1
+    return deep or any(_looks_ahead(part) for part in data.values() if isinstance(part, dict))
 
 
 def _count(value: Any) -> int:

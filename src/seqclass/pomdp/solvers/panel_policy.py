@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -127,6 +128,8 @@ class PanelPolicy(Policy):
         info: SolveInfo | None = None,
     ) -> None:
         super().__init__(values.problem, info=info)
+        if info is None:
+            self.info = replace(self.info, size=values.size)
         self.values, self.sizes, self.n_branches, self.once = values, sizes, n_branches, once
 
     @cached_property

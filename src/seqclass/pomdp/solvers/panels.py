@@ -268,14 +268,16 @@ class Panels(_PanelSolver):
             chosen = TriedPolicy(_EXACTLY, exactly, seconds=exactly.info.seconds)
             # beside it what looks one visit ahead, of which nothing has to be learnt
             ahead = {name: PanelPolicy(PanelValues(problem), sizes, self.n_branches) for name, sizes in _sizes(problem)}
-            tried = [chosen, *(TriedPolicy(_round_name(name, 0), policy) for name, policy in ahead.items())]
+            panels = [TriedPolicy(_round_name(name, 0), policy) for name, policy in ahead.items()]
+            tried = [chosen, *panels]
             choice = OrderingChoice(_EXACTLY, ())
         else:
-            tried, cases = [], model_cases(without_visits(problem), self.n_paths, rng)
+            panels, cases = [], model_cases(without_visits(problem), self.n_paths, rng)
             for name, sizes in _sizes(problem):
-                tried += self._improve(problem, cases, sizes, self.max_rounds, rng, name)
+                panels += self._improve(problem, cases, sizes, self.max_rounds, rng, name)
             once = PanelPolicy(PanelValues(problem), (1, problem.n_questions), self.n_branches, True)
-            tried += [self._follow("one visit", once, cases), self._sequential(problem, cases)]
+            panels.append(self._follow("one visit", once, cases))
+            tried = [*panels, self._sequential(problem, cases)]
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
             choice = OrderingChoice(chosen.name, tuple(one.report(cases.mean_and_error, chosen) for one in tried))
         if rows is not None:
@@ -284,7 +286,7 @@ class Panels(_PanelSolver):
         if exactly is not None and chosen.policy is exactly:
             return with_info(exactly, seconds=seconds, ordering=choice)
         policy = copy.copy(chosen.policy)
-        size = sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy))
+        size = sum(panel.policy.info.size for panel in panels)
         policy.info = SolveInfo("converged", n_stages=problem.n_stages, size=size, seconds=seconds, ordering=choice)
         return policy
 
