@@ -19,6 +19,7 @@ from seqclass.selection import (
     EFS,
     FCBF,
     FIRES,
+    OFS,
     OFSA3M,
     OSFS,
     SAOLA,
@@ -141,6 +142,17 @@ def test_declared_classes():
         selector.partial_fit(np.eye(2), ["a", "d"])
     with pytest.raises(ValueError, match="classes must stay the same"):
         selector.partial_fit(np.eye(2), ["a", "b"], classes=["a", "b"])
+
+
+def test_a_batch_without_a_class_says_how_to_name_it():
+    with pytest.raises(ValueError, match=r"only one class, 'b': .* Classes that come later .* classes=\[\.\.\.\]\.$"):
+        OFS().partial_fit(np.eye(2), ["b", "b"])
+    for form in (list, np.array):  # arrays go a way of their own
+        selector = OFS().partial_fit(np.eye(2), form(["a", "b"]))
+        with pytest.raises(ValueError, match=r"'c', which is no class .* Classes that come later"):
+            selector.partial_fit(np.eye(2), form(["a", "c"]))
+    with pytest.raises(ValueError, match=r"nothing to select by\.$"):
+        OFS().fit(np.eye(2), ["b", "b"])
 
 
 def test_bad_columns_are_named():

@@ -337,7 +337,13 @@ def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 def class_numbers(
-    classes: npt.ArrayLike, labels: npt.ArrayLike, name: str = "y", *, n: int | None = None, other: int | None = None
+    classes: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    name: str = "y",
+    *,
+    n: int | None = None,
+    other: int | None = None,
+    hint: str = "",
 ) -> IntArray:
     """Position of each label among the classes, compared by value: 1, 1.0, True and the text "1" are one label."""
     known = np.asarray(classes).tolist()
@@ -364,7 +370,8 @@ def class_numbers(
             raise ValueError(f"{name} holds {short_repr(label)} in row {row}: leave out the rows without a label.")
         if at is None:
             raise ValueError(
-                f"{name} holds {short_repr(label)}, which is no class of the model: there are {join_names(known)}."
+                f"{name} holds {short_repr(label)}, which is no class of the model: "
+                f"there are {join_names(known)}.{hint}"
             )
         place[label] = at
     return np.array([place[label] for label in values], dtype=np.intp)

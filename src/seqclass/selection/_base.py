@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Number types that are taken as they are; anything else becomes the first.
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
+#: What an error says of classes that a batch does not hold.
+_LATER = " Classes that come later are named at the first call, as classes=[...]."
 
 
 class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -118,8 +120,10 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             check_whole_numbers(X, names=names)
         return X, y
 
-    def _check_labels(self, y: npt.ArrayLike, classes: npt.ArrayLike | None = None, *, reset: bool = True) -> IntArray:
-        """Codes 0..n_classes-1 of labels of any kind."""
+    def _check_labels(
+        self, y: npt.ArrayLike, classes: npt.ArrayLike | None = None, *, reset: bool = True, hint: str = ""
+    ) -> IntArray:
+        """Codes 0..n_classes-1 of labels of any kind; the hint is on what to do about a class that was not there."""
         labels = column_or_1d(plain_labels(y), warn=True)
         check_classification_targets(labels)
         if classes is not None:
@@ -128,11 +132,11 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self.classes_ = np.unique(labels if classes is None else classes)
             if len(self.classes_) < 2:
                 raise ValueError(
-                    f"y holds only one class, {self.classes_.tolist()[0]!r}: there is nothing to select by."
+                    f"y holds only one class, {self.classes_.tolist()[0]!r}: there is nothing to select by.{hint}"
                 )
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes must stay the same from call to call: {self.classes_.tolist()}.")
-        return class_numbers(self.classes_, labels)
+        return class_numbers(self.classes_, labels, hint=hint)
 
     def _check_stored(self) -> None:
         check_support(self)
@@ -339,7 +343,7 @@ class RowStream(Selector):
         if first:
             self._check_common()
         if first or not self._is_plain(X, y):
-            X, codes = self._check_rows(X, y, classes, first=first)
+            X, codes = self._check_rows(X, y, classes, first=first, hint=_LATER)
         else:
             check_finite_columns(X, False)
             codes = self._codes(np.asarray(y), classes)
@@ -359,9 +363,11 @@ class RowStream(Selector):
         check_integer(self.n_epochs, "n_epochs", 1)
         self._check_settings()
 
-    def _check_rows(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:
+    def _check_rows(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool, hint: str = ""
+    ) -> tuple[Any, IntArray]:
         X, labels = self._check_X_target(X, y, reset=first, dtype=np.float64)
-        return X.tocsr() if sp.issparse(X) else X, self._check_labels(labels, classes, reset=first)
+        return X.tocsr() if sp.issparse(X) else X, self._check_labels(labels, classes, reset=first, hint=hint)
 
     def _begin(self) -> None:
         self.n_seen_ = 0
@@ -387,7 +393,7 @@ class RowStream(Selector):
         codes[codes == len(self.classes_)] = 0
         known = classes is None or np.array_equal(classes, self.classes_)
         if not known or not (self.classes_[codes] == y).all():
-            return self._check_labels(y, classes, reset=False)
+            return self._check_labels(y, classes, reset=False, hint=_LATER)
         return codes
 
     def _n_selected(self) -> int:

@@ -76,7 +76,9 @@ class FSDS(RowStream):
         """Learn from a batch of rows; labels and classes are not used. See `FIRES.partial_fit`."""
         return super().partial_fit(X, y, classes)  # type: ignore[arg-type]
 
-    def _check_rows(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:
+    def _check_rows(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool, hint: str = ""
+    ) -> tuple[Any, IntArray]:
         with naming_columns(X):
             X = validate_data(self, X, reset=first, dtype=np.float64, ensure_all_finite=False)
         check_finite_columns(X, False, getattr(self, "feature_names_in_", None))
