@@ -131,7 +131,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     rows: list[dict[str, Any]] = []
     print(
-        f"{'cost, area under the curve':50}{'any_order':>21}{'ignored':>21}{'informative':>21}   informative "
+        f"{'cost, area under the curve':50}{'free':>21}{'ignored':>21}{'informative':>21}   informative "
         f"less ignored"
     )
     for name in arguments.sets:
