@@ -39,13 +39,16 @@ BLANKS = " \t\n\r\f\v"
 
 
 def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
+    kind = type(X)  # which is soon asked: of a frame itself, dtypes are put together each time
+    return hasattr(kind, "columns") and hasattr(kind, "dtypes") and hasattr(kind, "iloc")
 
 
 def frame_columns(X: Any) -> list[Any] | None:
     """Names of the columns of a data frame of pandas or polars, or a table of Arrow; None of anything else."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if names is None else list(names)
+    names: Any = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None:
+        return None
+    return list(names.tolist() if hasattr(names, "tolist") else names)  # going through an index of texts takes longer
 
 
 def text_columns(X: Any) -> list[str] | None:
@@ -498,7 +501,7 @@ def array_if_empty(X: Any) -> Any:
 
 
 def check_names(X: Any) -> list[Any]:
-    names = list(X.columns)
+    names: list[Any] = X.columns.tolist()
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"X has more than one column named {short_repr(twice)}; rename or drop one.")

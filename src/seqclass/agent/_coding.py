@@ -66,7 +66,7 @@ def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: s
         X = to_frame(X)  # a part of an array with texts that holds none
     if is_frame(X) and not hasattr(given, "columns"):
         encoder = FrameEncoder().fit_levels(dict.fromkeys(X.columns, Levels())) if encoder is None else encoder
-        if encoder.categories_ and encoder.columns_ != list(X.columns):
+        if encoder.categories_ and encoder.columns_ != X.columns.tolist():
             raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
     if encoder is not None and is_frame(X):
         X = encoder.encode(X, unknown)
@@ -97,7 +97,7 @@ def check_features(estimator: Any, X: Any, **how: Any) -> Any:
 def _plain_floats(estimator: Any, X: Any) -> FloatArray | None:
     """New data that scikit-learn would give back as they are: finite floats, of a frame in the columns it knows."""
     if (names := getattr(estimator, "feature_names_in_", None)) is not None:
-        X = X.to_numpy() if is_frame(X) and list(X.columns) == names.tolist() and all_numbers(X) else None
+        X = X.to_numpy() if is_frame(X) and X.columns.tolist() == names.tolist() and all_numbers(X) else None
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not len(X):
         return None
     return X if X.shape[1] == estimator.n_features_in_ and not np.isinf(X).any() else None
