@@ -256,7 +256,6 @@ def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets + 1
 
 
-@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.slow
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:DummyClassifier", "sklearn:GaussianNB"]
