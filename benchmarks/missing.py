@@ -130,10 +130,7 @@ def main() -> None:
         arguments.sets, arguments.methods, arguments.price = ["breast_cancer, by class"], ["etana"], [0.01]
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     rows: list[dict[str, Any]] = []
-    print(
-        f"{'cost, area under the curve':50}{'free':>21}{'ignored':>21}{'informative':>21}   informative "
-        f"less ignored"
-    )
+    print(f"{'cost, area under the curve':50}{'free':>21}{'ignored':>21}{'informative':>21}   informative less ignored")
     for name in arguments.sets:
         data = load(name, data_folder(arguments))
         if data is None:

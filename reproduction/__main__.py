@@ -42,7 +42,13 @@ _WIDTH = 100
 @click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one a processor.")
 @click.option("--output", "-o", type=File("run"), help="File of the run, which keeps what is computed.")
 @click.option("--quick", is_flag=True, help="On little data: does it run? The figures then mean nothing.")
-@click.option("--json", "json_file", type=File("file"), help="Write the tables as JSON; - for standard output.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write the tables as JSON; - for standard output.",
+)
 @click.option(
     "--markdown",
     "markdown_file",

@@ -161,6 +161,8 @@ CHANGES = [
 def rows(clf: SequentialClassifier) -> Any:
     """Rows that the classifier takes: usual ones, far ones, missing ones."""
     names = getattr(clf, "feature_names_in_", None)
+    if names is None and clf.encoder_ is not None and clf.encoder_.categories_:  # of a file that has lost them
+        names = clf.encoder_.columns_
     values = np.random.default_rng(0).normal(size=(12, clf.n_features_in_)) * 3
     values[1], values[2] = np.nan, 1e6
     if names is None:

@@ -401,6 +401,7 @@ def test_pictures_of_acquisition(results: Results, plain: str, tmp_path: Path) -
 @pytest.mark.slow
 def test_the_figures_of_acquisition_are_those_of_the_plots(results: Results, tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")  # what tests before left open
     wine = load("wine")
     gone = np.random.default_rng(0).random(wine.X.shape) < 0.4
     holes = replace(wine, name="holes", X=np.where(gone, np.nan, wine.X))

@@ -391,10 +391,12 @@ class FrameEncoder:
         """Return a data frame of floats; NaN where missing."""
         import pandas as pd
 
-        check_names(X)
-        if not self.categories_ and all_numbers(X):
+        # taking columns out is what pandas is slowest at: those that are plain numbers stay together
+        plain = [not own for own in map(self.categories_.__contains__, check_names(X))]
+        plain = [own and is_plain_number(kind) for own, kind in zip(plain, X.dtypes.tolist())]
+        if all(plain):
             return X
-        columns = dict(X.items())  # taking one out is what pandas is slowest at
+        columns = {name: X.iloc[:, j] for j, name in enumerate(X.columns.tolist()) if not plain[j]}
         each_column(columns, lambda name: refuse_cells(columns[name], f"column {short_repr(name)}"))
         if not self.categories_ and all(map(is_numeric, columns.values())):
             return X
@@ -404,7 +406,11 @@ class FrameEncoder:
                 return self._encode_column(columns[name], name, unknown)
             return _numbers(columns[name], name)
 
-        return pd.DataFrame(each_column(columns, encode), columns=X.columns, index=X.index)
+        values = np.empty(X.shape)
+        values[:, plain] = X.iloc[:, np.flatnonzero(plain)].to_numpy(dtype=np.float64)
+        for j, numbers in zip(np.flatnonzero(np.logical_not(plain)).tolist(), each_column(columns, encode).values()):
+            values[:, j] = numbers
+        return pd.DataFrame(values, columns=X.columns, index=X.index)
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
@@ -613,9 +619,14 @@ def is_boolean(column: Any) -> bool:
     return bool(is_bool_dtype(column) or (column.dtype == object and infer_dtype(column, skipna=True) == "boolean"))
 
 
+def is_plain_number(kind: Any) -> bool:
+    """Whether columns of this kind are numpy's own numbers: looking at each takes pandas long."""
+    return isinstance(kind, np.dtype) and kind.kind in "fiu"
+
+
 def all_numbers(X: Any) -> bool:
-    """Whether all columns of a data frame are numpy's own numbers: looking at each takes pandas long."""
-    return all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes)
+    """Whether all columns of a data frame are numpy's own numbers."""
+    return all(map(is_plain_number, X.dtypes.tolist()))
 
 
 def exact_floats() -> dict[str, Any]:

@@ -429,6 +429,8 @@ class OutcomeCoder:
 
     def _code_numeric(self, X: Any) -> Any:
         """Outcomes of the numeric columns alone."""
+        if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
+            return self.discretizer_._codes(X)  # rows were checked before
         part, gaps = self._despite_gaps(self.discretizer_.transform, X)
         if self.bins is None:
             part = check_outcomes(part, n_features=X.shape[1], names=self.numeric_.tolist())
@@ -459,8 +461,6 @@ class OutcomeCoder:
         if self.discretizer_ is None:
             return check_outcomes(X, names=self.names_)
         if not self.categories:
-            if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
-                return self.discretizer_._codes(X)  # rows were checked before
             return self._code_numeric(X)
         # columns of a data frame: dense
         codes = np.full(X.shape, -1, dtype=smallest_int(int(self.n_outcomes_.max(initial=1))))
